@@ -39,7 +39,7 @@ namespace {
 
 class LayoutAssigner {
 public:
-  explicit LayoutAssigner(LayoutAttr layout) : layout(layout) {}
+  explicit LayoutAssigner(const RegionLayouts &layouts) : layouts(layouts) {}
 
   LogicalResult run(func::FuncOp function) {
     return values.retypeFunction(function,
@@ -47,25 +47,34 @@ public:
   }
 
 private:
-  bool computesInLayout(FusedOp op) {
-    return tarpon::detail::computesInLayout(op, layout, [&](Value operand) {
+  /// The layout that the region computes in; null if that is row-major.
+  LayoutAttr getRegionLayout(FusedOp op) {
+    LayoutAttr layout = layouts.getWanted(op);
+    if (layout.getKind() == LayoutKind::NCHW)
+      return nullptr;
+    bool computes = layouts.computesIn(layout, op, [&](Value operand) {
       return values.has(operand, withLayout(getTensorType(operand), layout)) ||
              isConvertedFrom(operand, layout);
     });
+    return computes ? layout : nullptr;
   }
 
-  Value getOperand(FusedOp op, BlockArgument argument, bool inLayout) {
+  Value getOperand(FusedOp op, BlockArgument argument, LayoutAttr layout) {
     Value operand = op.getInputs()[argument.getArgNumber()];
     RankedTensorType type = getTensorType(operand);
     if (type.getRank() < 3 || isConvertRegion(op))
       return values.get(operand);
-    if (inLayout && isParameter(argument)) {
-      if (isChannelVector(type))
-        return values.get(operand);
-    } else if (inLayout) {
+    if (layout && !isParameter(argument))
       return values.getAs(operand, withLayout(type, layout));
-    }
+    if (layout && isChannelVector(type) && fits(values.get(operand), layout))
+      return values.get(operand);
     return values.getAs(operand, getRowMajor(type));
+  }
+
+  /// Returns true if a region in that layout may read the vector as it lies.
+  static bool fits(Value vector, LayoutAttr layout) {
+    LayoutAttr own = getLayout(getTensorType(vector));
+    return own == layout || own.getKind() == LayoutKind::NCHW;
   }
 
   static RankedTensorType getRowMajor(RankedTensorType type) {
@@ -73,10 +82,10 @@ private:
   }
 
   FailureOr<StoredValues::Values> retype(FusedOp op) {
-    bool inLayout = computesInLayout(op);
+    LayoutAttr layout = getRegionLayout(op);
     SmallVector<Value> operands;
     for (BlockArgument argument : op.getBody().getArguments())
-      operands.push_back(getOperand(op, argument, inLayout));
+      operands.push_back(getOperand(op, argument, layout));
 
     // The results' types follow from the ops inside.
     OpBuilder outer(op);
@@ -99,7 +108,7 @@ private:
     return StoredValues::Values(copy->getResults());
   }
 
-  LayoutAttr layout;
+  const RegionLayouts &layouts;
   StoredValues values;
 };
 
@@ -107,13 +116,14 @@ struct AssignLayoutPass : tarpon::impl::AssignLayoutPassBase<AssignLayoutPass> {
   using AssignLayoutPassBase::AssignLayoutPassBase;
 
   void runOnOperation() override {
-    LayoutAttr attr = parsePassLayout(getOperation(), layout);
-    if (!attr)
+    func::FuncOp function = getOperation();
+    FailureOr<RegionLayouts> layouts = RegionLayouts::read(function, layout);
+    if (failed(layouts))
       return signalPassFailure();
-    if (attr.getKind() == LayoutKind::NCHW)
-      return;
-    if (failed(LayoutAssigner(attr).run(getOperation())))
+    if (!layouts->areAllRowMajor() &&
+        failed(LayoutAssigner(*layouts).run(function)))
       return signalPassFailure();
+    function.walk([](FusedOp op) { op->removeAttr(kLayoutAttrName); });
   }
 };
 

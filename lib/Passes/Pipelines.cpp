@@ -44,12 +44,10 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   passes.addPass(createSimplifyTransposesPass());
 }
 
-/// Adds the passes of the choice. `layout` is the name of its layout, which the
-/// pass refuses if it is none; `named` holds their options for the target.
-static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
-                            const std::string &layout,
+/// Adds the passes in front of the choice of dtypes. `named` holds their
+/// options for the target.
+static void addFusionPasses(OpPassManager &passes, const ChoiceOptions &options,
                             const NamedTarget &named) {
-  OpPassManager &passes = getFunctionPasses(pm);
   // In int8 the products are quantised, and the softmax is not.
   if (options.fusion == Fusion::On && options.dtype != Precision::I8)
     passes.addPass(options.target
@@ -58,11 +56,29 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
   if (options.fusion == Fusion::Off)
     passes.addPass(createScaleOperandsPass());
   passes.addPass(createFusePass(options.fusion));
-  if (options.dtype == Precision::I8)
-    passes.addPass(createQuantizePass());
-  else
-    passes.addPass(createAssignDtypePass(
-        {std::string(runtime::getPrecisionName(options.dtype))}));
+}
+
+static void addDtypePasses(OpPassManager &passes,
+                           const ChoiceOptions &options) {
+  std::string dtype(runtime::getPrecisionName(options.dtype));
+  bool isInt8 = options.dtype == Precision::I8;
+  if (isInt8 || options.perRegion)
+    passes.addPass(createQuantizePass({dtype}));
+  if (!isInt8)
+    passes.addPass(createAssignDtypePass({dtype}));
+  else if (options.perRegion)
+    passes.addPass(createAssignDtypePass());
+}
+
+/// Adds the passes of the choice. `layout` is the name of its layout, which the
+/// pass refuses if it is none; `named` holds their options for the target.
+static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
+                            const std::string &layout,
+                            const NamedTarget &named) {
+  OpPassManager &passes = getFunctionPasses(pm);
+  if (!options.perRegion)
+    addFusionPasses(passes, options, named);
+  addDtypePasses(passes, options);
   passes.addPass(createSplitTransposesPass({layout}));
   passes.addPass(createAssignLayoutPass({layout}));
   passes.addPass(createRemoveRedundantConvertsPass());
@@ -143,6 +159,10 @@ struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
   Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),
                           llvm::cl::init(0)};
+  Option<bool> perRegion{
+      *this, "per-region",
+      llvm::cl::desc("Regions are there, and marked with their choices"),
+      llvm::cl::init(false)};
 };
 
 struct LoweringPipelineOptions : PassPipelineOptions<LoweringPipelineOptions> {
@@ -158,9 +178,11 @@ void tarpon::registerTarponPipelines() {
                              "Raise activations, fold batch norms",
                              buildSimplifyPipeline);
   PassPipelineRegistration<ChoicePipelineOptions>(
-      "tarpon-choose", "Apply one choice of dtype, layout and fusion",
+      "tarpon-choose", "Apply choices of dtype, layout and fusion",
       [](OpPassManager &pm, const ChoicePipelineOptions &options) {
-        addChoicePasses(pm, {options.dtype, Layout(), options.fusion, {}},
+        addChoicePasses(pm,
+                        {options.dtype, Layout(), options.fusion,
+                         /*target=*/{}, options.perRegion},
                         options.layout, {options.target, options.threads});
       });
   PassPipelineRegistration<LoweringPipelineOptions>(

@@ -12,6 +12,7 @@
 
 #include "FilterRounding.h"
 #include "QuantizedScale.h"
+#include "RegionPrecision.h"
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
@@ -22,6 +23,7 @@
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
+using runtime::Precision;
 
 namespace tarpon {
 #define GEN_PASS_DEF_QUANTIZEPASS
@@ -85,15 +87,6 @@ static bool isPreciseTail(FusedOp op) {
          leavesFunction(op.getResult());
 }
 
-/// Returns true if any reader benefits from storing the value in 8 bits.
-static bool isWorthQuantizing(Value value) {
-  return !leavesFunction(value) &&
-         llvm::any_of(getReaders(value), [](Operation *reader) {
-           auto fused = dyn_cast<FusedOp>(reader);
-           return fused && !isConvertRegion(fused) && !isPreciseTail(fused);
-         });
-}
-
 /// The value that a reshape is a view of.
 static Value getSource(Value value) {
   while (auto reshape = value.getDefiningOp<ReshapeOp>())
@@ -119,8 +112,9 @@ namespace {
 /// Retypes one region after the other.
 class Quantizer {
 public:
-  explicit Quantizer(func::FuncOp function)
-      : function(function), context(function.getContext()) {}
+  Quantizer(func::FuncOp function, RegionPrecisions precisions)
+      : function(function), context(function.getContext()),
+        precisions(precisions) {}
 
   LogicalResult run() {
     return values.retypeFunction(function,
@@ -130,12 +124,8 @@ public:
 private:
   FailureOr<StoredValues::Values> retype(FusedOp op) {
     SmallVector<Value> operands;
-    for (Value operand : op.getInputs())
-      // Converts were in the model before: the types of their operands must not
-      // change.
-      operands.push_back(isConvertRegion(op)
-                             ? values.getAs(operand, getTensorType(operand))
-                             : values.get(operand));
+    for (unsigned index = 0; index < op.getInputs().size(); ++index)
+      operands.push_back(getOperand(op, index));
     RegionTypes types;
     if (failed(chooseRootOperands(op, operands, types)) ||
         failed(chooseResult(op, operands, types)))
@@ -154,6 +144,21 @@ private:
   //===--------------------------------------------------------------------===//
   // Operands
   //===--------------------------------------------------------------------===//
+
+  bool computesInFloats(FusedOp op) const {
+    return precisions.get(op) != Precision::I8;
+  }
+
+  Value getOperand(FusedOp op, unsigned index) {
+    Value operand = op.getInputs()[index];
+    // Converts were in the model before: the types of their operands must not
+    // change. Nor must those of a root that would compute on 8 bits otherwise.
+    bool keepsType = isConvertRegion(op) ||
+                     (computesInFloats(op) && readsStored(op.getRoot()) &&
+                      isRootOperand(op, index));
+    return keepsType ? values.getAs(operand, getTensorType(operand))
+                     : values.get(operand);
+  }
 
   /// Returns true if the value is, or may become, u8.
   bool isQuantizable(Value value) {
@@ -206,6 +211,8 @@ private:
 
   LogicalResult chooseRootOperands(FusedOp op, SmallVector<Value> &operands,
                                    RegionTypes &types) {
+    if (computesInFloats(op))
+      return success();
     std::optional<unsigned> filter = getFilterOperand(op);
     types.rootReadsStored = filter || passesQuantized(op);
     if (!types.rootReadsStored)
@@ -311,6 +318,24 @@ private:
   // Results
   //===--------------------------------------------------------------------===//
 
+  /// The precision in which a region wants what it reads. Converts take
+  /// anything, and an int8 region that computes in f32 at the end of the model
+  /// does not benefit from 8 bits.
+  std::optional<Precision> getWish(FusedOp reader) const {
+    if (isConvertRegion(reader) ||
+        (!computesInFloats(reader) && isPreciseTail(reader)))
+      return std::nullopt;
+    return precisions.get(reader);
+  }
+
+  /// Returns true if the region's result is best stored in 8 bits.
+  bool isWorthQuantizing(FusedOp op) const {
+    return !leavesFunction(op.getResult()) &&
+           precisions.getStored(op, [&](FusedOp reader) {
+             return getWish(reader);
+           }) == Precision::I8;
+  }
+
   /// The type for the range of a region's result.
   FailureOr<Type> getResultType(FusedOp op) {
     return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
@@ -332,8 +357,7 @@ private:
   LogicalResult chooseResult(FusedOp op, ArrayRef<Value> operands,
                              RegionTypes &types) {
     types.resultElement = op.getType().getElementType();
-    if (!isF32(op.getResult()) || isConvertRegion(op) ||
-        !isWorthQuantizing(op.getResult()))
+    if (!isF32(op.getResult()) || isConvertRegion(op) || !isWorthQuantizing(op))
       return success();
     if (types.rootReadsStored && isRootAlone(op) && !getFilterOperand(op)) {
       types.resultElement = getCommonElement(operands);
@@ -366,13 +390,27 @@ private:
 
   func::FuncOp function;
   MLIRContext *context;
+  RegionPrecisions precisions;
   StoredValues values;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> filters;
 };
 
 struct QuantizePass : tarpon::impl::QuantizePassBase<QuantizePass> {
+  using QuantizePassBase::QuantizePassBase;
+
   void runOnOperation() override {
-    if (failed(Quantizer(getOperation()).run()))
+    std::optional<Precision> unmarked =
+        runtime::parsePrecision(dtype.getValue());
+    if (!unmarked) {
+      getOperation().emitError(
+          "expects the dtype to be fp32, fp16, bf16 or int8, got '")
+          << dtype << "'";
+      return signalPassFailure();
+    }
+    FailureOr<RegionPrecisions> precisions =
+        RegionPrecisions::read(getOperation(), *unmarked);
+    if (failed(precisions) ||
+        failed(Quantizer(getOperation(), *precisions).run()))
       return signalPassFailure();
   }
 };

@@ -7,19 +7,11 @@
 
 #include "RegionLayout.h"
 #include "Regions.h"
+#include "tarpon/Passes/Passes.h"
 
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
-
-LayoutAttr tarpon::detail::parsePassLayout(Operation *op, StringRef name) {
-  LayoutAttr layout = LayoutAttr::parseName(op->getContext(), name);
-  if (!layout)
-    op->emitError("expects the layout to be nchw, nhwc or blocked as nchw16c, "
-                  "got '")
-        << name << "'";
-  return layout;
-}
 
 bool tarpon::detail::isConvertedFrom(Value value, LayoutAttr layout) {
   auto convert = value.getDefiningOp<ConvertOp>();
@@ -53,17 +45,67 @@ static bool prefersLayout(Operation &op) {
          cast<LayoutInterface>(op).prefersLayout();
 }
 
-bool tarpon::detail::computesInLayout(
-    FusedOp op, LayoutAttr layout,
-    llvm::function_ref<bool(Value operand)> isInLayout) {
+//===----------------------------------------------------------------------===//
+// RegionLayouts
+//===----------------------------------------------------------------------===//
+
+/// Returns null if the attribute does not name a layout.
+static LayoutAttr parseMark(Attribute mark) {
+  auto name = dyn_cast<StringAttr>(mark);
+  return name ? LayoutAttr::parseName(name.getContext(), name.getValue())
+              : LayoutAttr();
+}
+
+FailureOr<RegionLayouts> RegionLayouts::read(func::FuncOp function,
+                                             StringRef unmarked) {
+  LayoutAttr layout = LayoutAttr::parseName(function.getContext(), unmarked);
+  if (!layout)
+    return function.emitError(
+               "expects the layout to be nchw, nhwc or blocked as nchw16c, "
+               "got '")
+           << unmarked << "'";
+  RegionLayouts layouts(layout);
+  WalkResult walk = function.walk([&](FusedOp op) -> WalkResult {
+    Attribute mark = op->getAttr(kLayoutAttrName);
+    if (mark && !parseMark(mark))
+      return op.emitOpError("expects ")
+             << kLayoutAttrName
+             << " to be nchw, nhwc or blocked as nchw16c, got " << mark;
+    layouts.wanted.push_back(layouts.getWanted(op));
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  return layouts;
+}
+
+LayoutAttr RegionLayouts::getWanted(FusedOp op) const {
+  Attribute mark = op->getAttr(kLayoutAttrName);
+  return mark ? parseMark(mark) : unmarked;
+}
+
+bool RegionLayouts::areWanted(LayoutKind kind) const {
+  return llvm::any_of(
+      wanted, [&](LayoutAttr layout) { return layout.getKind() == kind; });
+}
+
+bool RegionLayouts::areAllRowMajor() const {
+  return llvm::all_of(wanted, [](LayoutAttr layout) {
+    return layout.getKind() == LayoutKind::NCHW;
+  });
+}
+
+bool RegionLayouts::computesIn(
+    LayoutAttr layout, FusedOp op,
+    llvm::function_ref<bool(Value operand)> isInLayout) const {
   auto ops = llvm::make_filter_range(
       op.getBody().front().without_terminator(),
       [](Operation &op) { return !isa<ConvertOp>(op); });
-  if (isConvertRegion(op) || !llvm::all_of(ops, [&](Operation &inner) {
-        return supports(inner, layout);
-      }))
+  if (getWanted(op) != layout || isConvertRegion(op) ||
+      !llvm::all_of(ops,
+                    [&](Operation &inner) { return supports(inner, layout); }))
     return false;
-  if (llvm::any_of(ops, prefersLayout))
+  if (op->hasAttr(kLayoutAttrName) || llvm::any_of(ops, prefersLayout))
     return true;
   return llvm::any_of(op.getBody().getArguments(), [&](BlockArgument arg) {
     return !isParameter(arg) && isInLayout(op.getInputs()[arg.getArgNumber()]);

@@ -21,6 +21,16 @@ bool tarpon::detail::isConvertRegion(FusedOp op) {
   return isa<ConvertOp>(op.getRoot());
 }
 
+bool tarpon::detail::isRootOperand(FusedOp op, unsigned index) {
+  return llvm::is_contained(op.getRoot()->getOperands(),
+                            op.getBody().getArgument(index));
+}
+
+bool tarpon::detail::readsStored(Operation *root) {
+  return isa<QuantizableInterface>(root) &&
+         llvm::all_of(root->getOperands(), isF32);
+}
+
 SmallVector<Operation *> tarpon::detail::getReaders(Value value) {
   SmallVector<Operation *> readers;
   SmallVector<Value> worklist = {value};

@@ -32,6 +32,13 @@ inline bool isF32(mlir::Value value) {
 /// Returns true if the region only converts.
 bool isConvertRegion(FusedOp op);
 
+/// Returns true if the region's root reads the operand itself, not through a
+/// convert.
+bool isRootOperand(FusedOp op, unsigned index);
+
+/// Returns true if the root reads low-precision operands in their stored type.
+bool readsStored(mlir::Operation *root);
+
 /// Returns the ops that read a value, directly or through reshapes.
 llvm::SmallVector<mlir::Operation *> getReaders(mlir::Value value);
 

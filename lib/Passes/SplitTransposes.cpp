@@ -45,7 +45,8 @@ namespace {
 
 class TransposeSplitter {
 public:
-  explicit TransposeSplitter(LayoutAttr layout) : layout(layout) {}
+  TransposeSplitter(LayoutAttr layout, const RegionLayouts &layouts)
+      : layout(layout), layouts(layouts) {}
 
   void split(Operation *last);
 
@@ -59,6 +60,7 @@ private:
   static constexpr int kMostRegions = 32;
 
   LayoutAttr layout;
+  const RegionLayouts &layouts;
   /// The answers of before. Without them each path between two values would be
   /// followed, and there may be a great many.
   DenseMap<Value, bool> inLayout, wanted;
@@ -83,7 +85,7 @@ bool TransposeSplitter::makesInLayout(Value value, int depth) {
     return true;
   auto region = value.getDefiningOp<FusedOp>();
   return region && value == region.getResult() &&
-         computesInLayout(region, layout, [&](Value operand) {
+         layouts.computesIn(layout, region, [&](Value operand) {
            return willBeInLayout(operand, depth + 1);
          });
 }
@@ -111,8 +113,8 @@ bool TransposeSplitter::isReadInLayout(OpOperand &use, int depth) {
     return operand != use.get() && willBeInLayout(operand);
   };
   auto isAny = [](Value) { return true; };
-  return computesInLayout(region, layout, isOther) ||
-         (computesInLayout(region, layout, isAny) &&
+  return layouts.computesIn(layout, region, isOther) ||
+         (layouts.computesIn(layout, region, isAny) &&
           isWantedInLayout(region.getResult(), depth + 1));
 }
 
@@ -157,13 +159,15 @@ struct SplitTransposesPass
   using SplitTransposesPassBase::SplitTransposesPassBase;
 
   void runOnOperation() override {
-    LayoutAttr attr = parsePassLayout(getOperation(), layout);
-    if (!attr)
+    FailureOr<RegionLayouts> layouts =
+        RegionLayouts::read(getOperation(), layout);
+    if (failed(layouts))
       return signalPassFailure();
-    if (getOperation().isExternal() || attr.getKind() != LayoutKind::NHWC)
+    if (getOperation().isExternal() || !layouts->areWanted(LayoutKind::NHWC))
       return;
     Block &block = getOperation().getBody().front();
-    TransposeSplitter splitter(attr);
+    TransposeSplitter splitter(LayoutAttr::get(&getContext(), LayoutKind::NHWC),
+                               *layouts);
     for (Operation &op : llvm::make_early_inc_range(block))
       if (MovementChain::isEnd(&op))
         splitter.split(&op);

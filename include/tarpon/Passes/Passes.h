@@ -30,10 +30,15 @@ inline constexpr llvm::StringLiteral kRangeAttrName = "tarpon.range";
 inline constexpr llvm::StringLiteral kInputMeansAttrName = "tarpon.input_means";
 inline constexpr llvm::StringLiteral kStoredMeansAttrName =
     "tarpon.stored_means";
-/// On functions: the size of the arena that tarpon-plan-memory laid out.
-/// On fused ops: the name of the precision that tarpon-quantize leaves the
-/// region in, where that is not int8.
+/// On fused ops: the names of the precision and the layout that the region is
+/// to compute in, where these are not those of all regions. The passes that
+/// read them last, tarpon-assign-dtype and tarpon-assign-layout, remove them.
 inline constexpr llvm::StringLiteral kPrecisionAttrName = "tarpon.precision";
+inline constexpr llvm::StringLiteral kLayoutAttrName = "tarpon.layout";
+/// On fused ops: the region's index among those that have choices, which
+/// identifies it in every plan of a model.
+inline constexpr llvm::StringLiteral kRegionAttrName = "tarpon.region";
+/// On functions: the size of the arena that tarpon-plan-memory laid out.
 inline constexpr llvm::StringLiteral kArenaBytesAttrName = "tarpon.arena_bytes";
 
 #define GEN_PASS_DECL

@@ -165,7 +165,7 @@ def ScaleOperandsPass : Tarpon_FuncPass<"tarpon-scale-operands"> {
 }
 
 def AssignDtypePass : Tarpon_FuncPass<"tarpon-assign-dtype"> {
-  let summary = "Store activations and filters in one float type";
+  let summary = "Store activations and filters in float types";
   let description = [{
     Runs on fused functions. Every f32 activation that is passed from one region
     to another, and every constant filter, is stored in the chosen type; the
@@ -179,15 +179,32 @@ def AssignDtypePass : Tarpon_FuncPass<"tarpon-assign-dtype"> {
     is converted at graph level where a region reads it in low precision;
     regions that compute in f32 anyway read it as it is. Integers, f64 and
     quantised values are left alone, as are ops outside of fused regions.
+
+    A region with the attribute `tarpon.precision` ("fp32", "fp16", "bf16") has
+    that in place of the chosen type. A result is then stored as its readers want
+    it, in the type of their own precision. If they disagree, it is stored in the
+    type of the region that makes it, if one of them has that precision, and in
+    that of the first of them otherwise; roots of the others that read stored
+    types get a tarpon.convert at graph level, one per value and type. "int8"
+    marks a region that tarpon-quantize was in charge of before: it reads floats
+    of any type, and gives f32 unless its readers want another type. The pass
+    removes the attributes.
+
+    ```mlir
+    %1 = tarpon.fused(%a = %0, ...) ... attributes {tarpon.precision = "fp32"} {
+      %2 = tarpon.conv ... // Gives f16 if the next region is the only reader.
+    ...
+    %3 = tarpon.fused(%a = %1, ...) ... attributes {tarpon.precision = "fp16"} {
+    ```
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/"\"fp32\"",
-           "fp32 (changes nothing), fp16 or bf16.">
+           "fp32 (changes nothing), fp16 or bf16: for regions without tarpon.precision.">
   ];
 }
 
 def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
-  let summary = "Lay out activations in memory in one way";
+  let summary = "Lay out activations in memory";
   let description = [{
     Runs on fused functions. A region computes in the chosen layout if all its
     ops support it; its filters and per-channel vectors stay row-major. A region
@@ -196,11 +213,15 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
     operands already has it. Other regions, reshapes, and
     values of a rank below 3 stay row-major, as do the function's arguments and
     results. A tarpon.convert at graph level is inserted where producer and
-    consumer disagree.
+    consumer disagree, one per value and layout.
+
+    A region with the attribute `tarpon.layout` ("nchw", "nhwc", ...) computes in
+    that layout in place of the chosen one if all its ops support it, also if it
+    gains nothing from it. The pass removes the attributes.
   }];
   let options = [
     Option<"layout", "layout", "std::string", /*default=*/"\"nchw\"",
-           "nchw (changes nothing), nhwc, or blocked as nchw16c.">
+           "nchw (changes nothing), nhwc, or blocked as nchw16c: for regions without tarpon.layout.">
   ];
 }
 
@@ -212,7 +233,8 @@ def SplitTransposesPass : Tarpon_FuncPass<"tarpon-split-transposes"> {
     to nhwc, which is dropped later, and the transpose of a tensor whose last
     dimension is the channels; the same holds for one whose result is wanted
     in nhwc. Often no transpose is left: one from NCHW to a row per pixel costs
-    nothing in nhwc.
+    nothing in nhwc. The attribute `tarpon.layout` of a region says in which layout
+    that region will compute, as in tarpon-assign-layout.
 
     ```mlir
     %0 = tarpon.reshape %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x64xf32>
@@ -224,7 +246,7 @@ def SplitTransposesPass : Tarpon_FuncPass<"tarpon-split-transposes"> {
   }];
   let options = [
     Option<"layout", "layout", "std::string", /*default=*/"\"nchw\"",
-           "nchw or blocked (changes nothing), or nhwc.">
+           "nchw or blocked (changes nothing), or nhwc: for regions without tarpon.layout.">
   ];
 }
 
@@ -282,8 +304,24 @@ def QuantizePass : Tarpon_FuncPass<"tarpon-quantize"> {
     only converts read it, as in a model that was quantised before it was
     imported. Such converts are left as they are.
 
-    A range that is needed and missing is an error.
+    All that holds for regions in int8: those with the attribute
+    `tarpon.precision = "int8"`, and by default those without one. A region with
+    another precision reads floats where its root reads what is stored, and
+    converts operands of its epilogue inside. A result becomes u8 if all readers
+    are in int8; if some are not, it becomes u8 only if the region that makes it
+    is in int8, or if that has the precision of none of them and the first of them
+    is in int8. The other readers get a tarpon.convert at graph level, one per
+    value and type. So a change of precision along a chain costs no launch: a
+    region in fp32 writes u8 for one in int8, and the other way round. The
+    attributes stay, for tarpon-assign-dtype.
+
+    A range that is needed and missing is an error; where no region is in int8,
+    none is needed.
   }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", /*default=*/"\"int8\"",
+           "The precision of regions without tarpon.precision: fp32, fp16, bf16 or int8.">
+  ];
 }
 
 def RemoveRedundantConvertsPass

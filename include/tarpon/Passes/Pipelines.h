@@ -17,7 +17,7 @@
 
 namespace tarpon {
 
-/// One global choice.
+/// One global choice, or what regions without marks take beside others.
 struct ChoiceOptions {
   runtime::Precision dtype = runtime::Precision::F32;
   Layout layout;
@@ -25,6 +25,9 @@ struct ChoiceOptions {
   /// The target that decides which solvers there are; overrides the module's
   /// attribute tarpon.target.
   std::optional<TargetInfo> target = {};
+  /// True if the function has been fused before, in the same mode, and its
+  /// regions are marked with their dtypes and layouts (setRegionChoices).
+  bool perRegion = false;
 };
 
 struct LoweringOptions {
@@ -44,7 +47,8 @@ void buildSimplifyPipeline(mlir::OpPassManager &pm);
 
 /// Fuses, assigns dtype and layout, and wraps the inserted ops, so that every
 /// op is in a region. For int8 the function has been fused in the same mode and
-/// calibrated before.
+/// calibrated before; with marked regions it has to be calibrated only if one
+/// of them computes in int8. Attention is raised only before fusion.
 void buildChoicePipeline(mlir::OpPassManager &pm, const ChoiceOptions &options);
 
 /// Attaches solutions, makes launches and plans their memory.
@@ -52,8 +56,8 @@ void buildLoweringPipeline(mlir::OpPassManager &pm,
                            const LoweringOptions &options);
 
 /// Registers the pipelines for the command line: tarpon-simplify,
-/// tarpon-choose{dtype= layout= fusion= target=}, tarpon-lower{target=
-/// threads=}.
+/// tarpon-choose{dtype= layout= fusion= target= threads= per-region},
+/// tarpon-lower{target= threads=}.
 void registerTarponPipelines();
 
 } // namespace tarpon

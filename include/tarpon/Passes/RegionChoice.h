@@ -1,4 +1,4 @@
-//===- RegionChoice.h - The precision and layout of a region ----*- C++ -*-===//
+//===- RegionChoice.h - The choice for one fused region ---------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,15 +14,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
-
-#include <compare>
-#include <optional>
-#include <string>
-
 namespace tarpon {
 
+/// The precision and the layout that a region computes in.
 struct RegionChoice {
   runtime::Precision dtype = runtime::Precision::F32;
   Layout layout;
@@ -30,17 +24,13 @@ struct RegionChoice {
   auto operator<=>(const RegionChoice &) const = default;
 };
 
-/// "int8/nhwc".
-std::string printRegionChoice(const RegionChoice &choice);
-/// Returns none for any other text.
-std::optional<RegionChoice> parseRegionChoice(llvm::StringRef text);
-
+/// Returns the regions of a function that has just been fused, in order, but
+/// for those that only convert, which follow their data.
 llvm::SmallVector<FusedOp> getChosenRegions(mlir::func::FuncOp function);
 
-/// The index of a region of a function whose regions were marked; none for
-/// those that passes have added.
-std::optional<size_t> getRegionIndex(FusedOp op);
-
+/// Marks each of these regions with its choice and its index. The passes of
+/// buildChoicePipeline read the marks. Reports an error, and marks nothing, if
+/// the numbers of choices and regions differ.
 mlir::LogicalResult setRegionChoices(mlir::func::FuncOp function,
                                      llvm::ArrayRef<RegionChoice> choices);
 

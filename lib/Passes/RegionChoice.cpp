@@ -1,0 +1,44 @@
+//===- RegionChoice.cpp - The choice for one fused region -------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tarpon/Passes/RegionChoice.h"
+
+#include "Regions.h"
+#include "tarpon/Passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tarpon;
+
+SmallVector<FusedOp> tarpon::getChosenRegions(func::FuncOp function) {
+  SmallVector<FusedOp> regions;
+  function.walk([&](FusedOp op) {
+    if (!detail::isConvertRegion(op))
+      regions.push_back(op);
+  });
+  return regions;
+}
+
+LogicalResult tarpon::setRegionChoices(func::FuncOp function,
+                                       ArrayRef<RegionChoice> choices) {
+  SmallVector<FusedOp> regions = getChosenRegions(function);
+  if (regions.size() != choices.size())
+    return function.emitError("has ")
+           << regions.size() << " regions, but there are choices for "
+           << choices.size();
+  Builder builder(function.getContext());
+  for (auto [index, region, choice] : llvm::enumerate(regions, choices)) {
+    region->setAttr(
+        kPrecisionAttrName,
+        builder.getStringAttr(runtime::getPrecisionName(choice.dtype)));
+    region->setAttr(kLayoutAttrName,
+                    builder.getStringAttr(choice.layout.name()));
+    region->setAttr(kRegionAttrName, builder.getI64IntegerAttr(index));
+  }
+  return success();
+}
