@@ -15,6 +15,21 @@
 using namespace mlir;
 using namespace tarpon;
 
+std::string tarpon::printRegionChoice(const RegionChoice &choice) {
+  return std::string(runtime::getPrecisionName(choice.dtype)) + "/" +
+         choice.layout.name();
+}
+
+std::optional<RegionChoice> tarpon::parseRegionChoice(StringRef text) {
+  auto [dtype, layout] = text.split('/');
+  std::optional<runtime::Precision> precision =
+      runtime::parsePrecision(dtype.str());
+  FailureOr<Layout> parsed = parseLayout(layout);
+  if (!precision || failed(parsed))
+    return std::nullopt;
+  return RegionChoice{*precision, *parsed};
+}
+
 SmallVector<FusedOp> tarpon::getChosenRegions(func::FuncOp function) {
   SmallVector<FusedOp> regions;
   function.walk([&](FusedOp op) {
@@ -41,4 +56,9 @@ LogicalResult tarpon::setRegionChoices(func::FuncOp function,
     region->setAttr(kRegionAttrName, builder.getI64IntegerAttr(index));
   }
   return success();
+}
+
+std::optional<size_t> tarpon::getRegionIndex(FusedOp op) {
+  auto index = op->getAttrOfType<IntegerAttr>(kRegionAttrName);
+  return index ? std::optional<size_t>(index.getInt()) : std::nullopt;
 }

@@ -14,6 +14,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <cstddef>
+#include <optional>
+#include <string>
+
 namespace tarpon {
 
 /// The precision and the layout that a region computes in.
@@ -24,6 +28,11 @@ struct RegionChoice {
   auto operator<=>(const RegionChoice &) const = default;
 };
 
+/// "int8/nhwc".
+std::string printRegionChoice(const RegionChoice &choice);
+/// Returns none for any other text.
+std::optional<RegionChoice> parseRegionChoice(llvm::StringRef text);
+
 /// Returns the regions of a function that has just been fused, in order, but
 /// for those that only convert, which follow their data.
 llvm::SmallVector<FusedOp> getChosenRegions(mlir::func::FuncOp function);
@@ -33,6 +42,10 @@ llvm::SmallVector<FusedOp> getChosenRegions(mlir::func::FuncOp function);
 /// the numbers of choices and regions differ.
 mlir::LogicalResult setRegionChoices(mlir::func::FuncOp function,
                                      llvm::ArrayRef<RegionChoice> choices);
+
+/// The index of a region that was marked; none for those that passes have
+/// added.
+std::optional<size_t> getRegionIndex(FusedOp op);
 
 } // namespace tarpon
 

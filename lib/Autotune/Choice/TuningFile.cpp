@@ -21,6 +21,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 using namespace tarpon;
 using nlohmann::json;
@@ -57,6 +58,33 @@ static ordered_json printLayer(const LayerRecord &layer) {
 }
 
 /// Means of a few samples have no more significant digits than these.
+std::vector<size_t> TuningFile::getFront() const {
+  std::vector<size_t> front;
+  for (auto [index, candidate] : llvm::enumerate(candidates))
+    if (candidate.failure.empty() && candidate.accuracy && candidate.pipeline)
+      front.push_back(index);
+  llvm::stable_sort(front, [this](size_t a, size_t b) {
+    const CandidateRecord &one = candidates[a], &other = candidates[b];
+    return std::pair(one.pipeline->median, one.accuracy->value) <
+           std::pair(other.pipeline->median, other.accuracy->value);
+  });
+  double least = std::numeric_limits<double>::infinity();
+  llvm::erase_if(front, [&](size_t index) {
+    double error = candidates[index].accuracy->value;
+    bool isWorse = error >= least;
+    least = std::min(least, error);
+    return isWorse;
+  });
+  return front;
+}
+
+std::optional<size_t> TuningFile::findWithin(double maxError) const {
+  for (size_t index : getFront())
+    if (candidates[index].accuracy->value <= maxError)
+      return index;
+  return std::nullopt;
+}
+
 static std::string printShortForm(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);

@@ -26,14 +26,43 @@ static std::string summarizeSources(const CandidateRecord &candidate) {
   return text;
 }
 
-static std::string judge(const CandidateRecord &candidate, bool isWinner) {
+static std::string judge(const TuningFile &record, size_t index) {
+  const CandidateRecord &candidate = record.candidates[index];
   if (!candidate.failure.empty())
     return candidate.failure;
-  if (isWinner)
+  if (static_cast<int64_t>(index) == record.winner)
     return "winner";
   return candidate.accuracy && !candidate.accuracy->withinBudget
              ? "over the error budget"
              : "";
+}
+
+/// Summarises the choices of regions: "int8/nhwc 43, fp32/nhwc 14".
+static std::string summarizeRegions(const GlobalChoice &choice) {
+  std::map<RegionChoice, int64_t> counts;
+  for (const RegionChoice &region : choice.regions)
+    ++counts[region];
+  std::string text;
+  for (const auto &[region, count] : counts)
+    text += (text.empty() ? "" : ", ") + printRegionChoice(region) + " " +
+            std::to_string(count);
+  return text;
+}
+
+/// Says with what each point of the front is replayed.
+static void printFront(llvm::raw_ostream &os, const TuningFile &record) {
+  std::vector<size_t> front = record.getFront();
+  if (front.size() < 2)
+    return;
+  os << "  front of time and error, for --replay with --point:\n";
+  for (auto [point, index] : llvm::enumerate(front)) {
+    const CandidateRecord &candidate = record.candidates[index];
+    os << llvm::format("  %3d %12.3f ms %10.2e  %s\n", static_cast<int>(point),
+                       candidate.pipeline->median, candidate.accuracy->value,
+                       candidate.choice.regions.empty()
+                           ? candidate.choice.name().c_str()
+                           : summarizeRegions(candidate.choice).c_str());
+  }
 }
 
 std::string tarpon::formatCandidates(const TuningFile &record) {
@@ -45,8 +74,8 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
     bool isWinner = static_cast<int64_t>(index) == record.winner;
     const GlobalChoice &choice = candidate.choice;
     os << llvm::format("%c %-6s%-8s%-8s", isWinner ? '*' : ' ',
-                       getPrecisionName(choice.dtype).data(),
-                       choice.layout.name().c_str(),
+                       choice.getDtypeName().c_str(),
+                       choice.getLayoutName().c_str(),
                        getFusionName(choice.fusion).data());
     if (candidate.accuracy)
       os << llvm::format("%12.2e", candidate.accuracy->value);
@@ -61,7 +90,8 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
     else
       os << llvm::format("%20s", "-");
     os << llvm::format("  %-28s%s\n", summarizeSources(candidate).c_str(),
-                       judge(candidate, isWinner).c_str());
+                       judge(record, index).c_str());
   }
+  printFront(os, record);
   return text;
 }

@@ -26,6 +26,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -69,6 +70,7 @@ private:
   Result<std::unique_ptr<PipelineMeasurer>>
   makePipelineMeasurer(const CalibrationInputs &inputs);
   Status calibrate(CandidateRecord &record);
+  Status pickReplayed(TuningFile &file) const;
   Status replay();
   Status tune();
   Status compileQuickly();
@@ -459,11 +461,33 @@ Status Compilation::includeCandidates() {
   return runtime::success();
 }
 
+/// Makes the candidate that the options ask for the file's winner.
+Status Compilation::pickReplayed(TuningFile &file) const {
+  if (options.point) {
+    std::vector<size_t> front = file.getFront();
+    auto count = static_cast<int64_t>(front.size());
+    if (*options.point < 0 || *options.point >= count)
+      return Error{options.replay + " has a front of " + std::to_string(count) +
+                   " points, and no point " + std::to_string(*options.point)};
+    file.winner = static_cast<int64_t>(front[*options.point]);
+  } else if (options.replayMaxError) {
+    std::optional<size_t> found = file.findWithin(*options.replayMaxError);
+    if (!found)
+      return Error{options.replay + " has no candidate with an error of " +
+                   llvm::formatv("{0:G3}", *options.replayMaxError).str() +
+                   " or less"};
+    file.winner = static_cast<int64_t>(*found);
+  }
+  return runtime::success();
+}
+
 Status Compilation::replay() {
   outcome.mode = CompileOutcome::Replayed;
   Result<TuningFile> file = readTuningFile(options.replay);
   if (!file)
     return file.error();
+  if (Status status = pickReplayed(*file); !status)
+    return status;
   TuningFile::Toolchain current = {getTarponVersion().str(),
                                    LLVM_VERSION_STRING};
   if (file->toolchain != current)

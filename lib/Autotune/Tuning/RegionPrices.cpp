@@ -104,9 +104,9 @@ Status RegionPrices::poseConversions(const RegionStructure &structure) {
 static std::string getKind(const Problem &problem) {
   std::string key = problem.key();
   return key.substr(0, key.find('(')) + " " +
-         (problem.inputs.empty()
+         (problem.operands.empty()
               ? ""
-              : std::string(runtime::dtypeName(problem.inputs[0].dtype)));
+              : std::string(runtime::dtypeName(problem.operands[0].dtype)));
 }
 
 static const char *const kAllKinds = "";

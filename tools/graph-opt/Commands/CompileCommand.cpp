@@ -43,6 +43,7 @@ struct CompileArguments {
   /// "pick", or the name of a method.
   std::string ranges = "pick";
   std::optional<double> maxError, tuningTime;
+  std::optional<int64_t> point;
   /// Names or numbers; empty values leave it to the environment.
   std::string findMode, tuningPolicy;
   SearchArguments search;
@@ -107,6 +108,8 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.tuningFile = arguments.tuningFile;
   options.replay = arguments.replay;
   options.replayAnyway = arguments.replayAnyway;
+  options.point = arguments.point;
+  options.replayMaxError = arguments.maxError;
   options.strict = arguments.strict;
   options.quiet = arguments.quiet;
   options.output = arguments.output;
@@ -235,7 +238,8 @@ void addCompile(CommandSet &commands) {
           ->type_name(getTypeName(kRangeMethod))
           ->check(isOneOf(kRangeMethod));
   addMaxError(sub, compile.maxError,
-              "Accuracy budget: relative L2 distance from fp32");
+              "Accuracy budget: relative L2 distance from fp32. With --replay, "
+              "takes the fastest candidate of the file within it");
   addTuningTime(sub, compile.tuningTime);
   addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
   addSearch(sub, compile.search);
@@ -249,6 +253,13 @@ void addCompile(CommandSet &commands) {
   // The file determines the choice that is compiled.
   for (CLI::Option *knob : {dtype, layout, fusion, ranges})
     replay->excludes(knob);
+  sub->add_option("--point", compile.point,
+                  "Replay this point of the file's front of time and error, "
+                  "counted from 0, the fastest (default: the winner)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(replay)
+      ->excludes("--max-error");
   sub->add_flag("--replay-anyway", compile.replayAnyway,
                 "Replay a file of another model or target, as far as it fits")
       ->needs(replay);

@@ -145,6 +145,13 @@ struct TuningFile {
   int64_t winner = 0;
 
   const CandidateRecord &getWinner() const { return candidates[winner]; }
+  /// The Pareto front of time against error: the candidates that were measured
+  /// and of which no other is as fast and has no larger error, the fastest
+  /// first. Budgets do not matter.
+  std::vector<size_t> getFront() const;
+  /// The fastest candidate whose error is at most `maxError`, none if there is
+  /// none.
+  std::optional<size_t> findWithin(double maxError) const;
   bool operator==(const TuningFile &) const = default;
 };
 

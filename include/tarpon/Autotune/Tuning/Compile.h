@@ -87,6 +87,10 @@ struct CompileOptions {
   /// The tuning file to write, and the one to replay; empty for none.
   std::string tuningFile, replay;
   bool replayAnyway = false;
+  /// Replay a point of the file's front, or the fastest one with an error of at
+  /// most this, instead of the winner.
+  std::optional<int64_t> point;
+  std::optional<double> replayMaxError;
   /// Makes every fallback an error.
   bool strict = false;
   /// Shows no progress bar.

@@ -1,0 +1,218 @@
+//===- RegionTunerTest.cpp ------------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The tuner of regions on a real model, whose times and errors are made up.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/RegionTuner.h"
+
+#include "Choice/ModelLoading.h"
+#include "TestDirectory.h"
+#include "tarpon/Solver/SolverRegistry.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+using namespace tarpon;
+using namespace tarpon::test;
+using runtime::Precision;
+using runtime::Result;
+
+namespace {
+
+/// Layers take a millisecond, or a quarter if their first operand has 8 bits;
+/// conversions a hundredth. The squares of errors are those of the regions.
+class FakeRegionMeasurer final : public RegionMeasurer {
+public:
+  explicit FakeRegionMeasurer(const TargetInfo &target) : target(target) {}
+
+  /// The error of each region in int8, and what whole models have of it.
+  std::vector<double> errors;
+  double errorFactor = 1;
+  std::set<std::string> unknown;
+
+  std::vector<std::string> tuned;
+  std::vector<RegionPlan> measured;
+  int comparisons = 0;
+
+  Result<Solution> solve(const Problem &problem) override {
+    Solution solution;
+    solution.solver = getApplicableSolvers(problem, target).front();
+    solution.config = solution.solver->defaultConfig(problem, target);
+    if (!unknown.count(problem.key())) {
+      Measurement measurement;
+      measurement.median = getMilliseconds(problem);
+      solution.measurement = measurement;
+    }
+    return solution;
+  }
+  Result<Solution> tune(const Problem &problem) override {
+    tuned.push_back(problem.key());
+    unknown.erase(problem.key());
+    return solve(problem);
+  }
+  Result<std::optional<double>>
+  measureError(const GlobalChoice &choice) override {
+    ++comparisons;
+    return std::optional<double>(getError(choice));
+  }
+  Result<std::optional<RegionPlan>>
+  measure(const GlobalChoice &choice) override {
+    double milliseconds = 0;
+    for (const RegionChoice &region : choice.regions)
+      milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
+    measured.push_back({choice, milliseconds, errorFactor * getError(choice)});
+    return std::optional<RegionPlan>(measured.back());
+  }
+
+private:
+  static double getMilliseconds(const Problem &problem) {
+    if (problem.op == OpKind::Convert)
+      return 0.01;
+    return runtime::dtypeSize(problem.operands[0].dtype) == 1 ? 0.25 : 1;
+  }
+  double getError(const GlobalChoice &choice) const {
+    double sum = 0;
+    for (auto [index, region] : llvm::enumerate(choice.regions))
+      if (region.dtype == Precision::I8)
+        sum += errors[index] * errors[index];
+    return std::sqrt(sum);
+  }
+
+  const TargetInfo &target;
+};
+
+class RegionTunerTest : public testing::Test {
+protected:
+  Progress progress{llvm::errs(), Progress::Style::Quiet};
+  std::unique_ptr<mlir::MLIRContext> context = makeModelContext();
+  TargetCompiler target;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::unique_ptr<ModelCompiler> model;
+  std::unique_ptr<FakeRegionMeasurer> measurer;
+  RegionOptions options;
+
+  void SetUp() override {
+    static TestDirectory cache;
+    setenv("TARPON_CACHE_DIR", cache.path().c_str(), 1);
+    auto made = makeTargetCompiler("host", {1, "native", ""});
+    ASSERT_TRUE(made) << made.message();
+    target = std::move(*made);
+    auto imported = importModel(
+        *context, TARPON_SOURCE_DIR "/models/tiny/tiny_resnet.onnx", {},
+        [](const std::string &) { return runtime::success(); });
+    ASSERT_TRUE(imported) << imported.message();
+    module = std::move(*imported);
+    model = std::make_unique<ModelCompiler>(*module, *target.kernels);
+    ASSERT_TRUE(model->simplify());
+    measurer =
+        std::make_unique<FakeRegionMeasurer>(target.kernels->getTarget());
+    auto function = model->fuse(Fusion::On);
+    ASSERT_TRUE(function) << function.message();
+    measurer->errors.assign(getChosenRegions(**function).size(), 0.001);
+    setRanges();
+    options.dtypes = {Precision::F32, Precision::I8};
+    options.layouts = {Layout{Layout::NHWC}};
+    options.choosesDtypes = true;
+    options.maxError = 0.05;
+  }
+
+  void setRanges() {
+    auto inputs = getCalibration("", model->getInputs());
+    ASSERT_TRUE(inputs) << inputs.message();
+    runtime::Status status = model->calibrate(
+        Fusion::On, *inputs, [this](const Problem &problem, const auto &) {
+          return measurer->solve(problem);
+        });
+    ASSERT_TRUE(status) << status.message();
+  }
+
+  void run() {
+    RegionTuner tuner(*model, *measurer, progress, options, Deadline::never());
+    runtime::Status status = tuner.run({});
+    ASSERT_TRUE(status) << status.message();
+  }
+
+  /// The fastest plan within the budget.
+  const RegionPlan &getBest() const {
+    const RegionPlan *best = nullptr;
+    for (const RegionPlan &plan : measurer->measured)
+      if (plan.error <= options.maxError &&
+          (!best || plan.milliseconds < best->milliseconds))
+        best = &plan;
+    EXPECT_TRUE(best) << "no plan is within the budget";
+    return *best;
+  }
+
+  static size_t countInt8(const RegionPlan &plan) {
+    return llvm::count_if(plan.choice.regions, [](const RegionChoice &region) {
+      return region.dtype == Precision::I8;
+    });
+  }
+};
+
+} // namespace
+
+TEST_F(RegionTunerTest, TakesInt8WhereItCostsLittle) {
+  run();
+  EXPECT_GT(countInt8(getBest()), 0U);
+  // All regions together are measured once, and no group has to be halved.
+  EXPECT_EQ(measurer->comparisons, 1);
+}
+
+TEST_F(RegionTunerTest, LeavesOutTheRegionThatCannotBearIt) {
+  run();
+  size_t all = countInt8(getBest());
+  size_t region = 0;
+  while (getBest().choice.regions[region].dtype != Precision::I8)
+    ++region;
+  measurer->errors[region] = 0.2;
+  measurer->measured.clear();
+  run();
+  EXPECT_EQ(getBest().choice.regions[region].dtype, Precision::F32);
+  EXPECT_EQ(countInt8(getBest()), all - 1);
+}
+
+TEST_F(RegionTunerTest, CorrectsThePredictionOfErrors) {
+  measurer->errors.assign(measurer->errors.size(), 0.02);
+  measurer->errorFactor = 2;
+  run();
+  ASSERT_FALSE(measurer->measured.empty());
+  EXPECT_GT(measurer->measured.front().error, options.maxError);
+  EXPECT_LE(getBest().error, options.maxError);
+}
+
+TEST_F(RegionTunerTest, SearchesWhatItWouldTake) {
+  auto prepared = model->prepare(makeRegionChoice(
+      std::vector<RegionChoice>(measurer->errors.size(),
+                                {Precision::I8, {Layout::NHWC}}),
+      Fusion::On));
+  ASSERT_TRUE(prepared) << prepared.message();
+  std::string key = prepared->problems.front().second.key();
+  for (const auto &[name, problem] : prepared->problems)
+    if (problem.op == OpKind::Conv)
+      key = problem.key();
+  measurer->unknown = {key};
+  run();
+  EXPECT_THAT(measurer->tuned, testing::Contains(key));
+}
+
+TEST_F(RegionTunerTest, GivesPlansOfSmallerErrors) {
+  measurer->errors.assign(measurer->errors.size(), 0.01);
+  run();
+  double least = getBest().error;
+  for (const RegionPlan &plan : measurer->measured)
+    least = std::min(least, plan.error);
+  EXPECT_LT(least, getBest().error);
+}
