@@ -152,6 +152,9 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
     json["pipeline"]["source"] =
         printTimeSource(candidate.pipeline->getTimeSource());
   }
+  if (candidate.prediction)
+    json["prediction"] = {{"median_ms", candidate.prediction->milliseconds},
+                          {"error", candidate.prediction->error}};
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
     for (const TensorRange &range : candidate.ranges)
@@ -263,6 +266,9 @@ static CandidateRecord parseCandidate(const json &json) {
                           pipeline["mad_ms"].get<double>(),
                           pipeline["samples"].get<int64_t>()};
   }
+  if (json.contains("prediction"))
+    candidate.prediction = {json["prediction"]["median_ms"].get<double>(),
+                            json["prediction"]["error"].get<double>()};
   if (json.contains("ranges"))
     for (const auto &range : json["ranges"])
       candidate.ranges.push_back(parseRange(range));

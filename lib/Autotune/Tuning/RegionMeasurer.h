@@ -13,7 +13,7 @@
 #ifndef TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H
 #define TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H
 
-#include "tarpon/Autotune/Choice/GlobalChoice.h"
+#include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Runtime/Result.h"
 
@@ -43,7 +43,7 @@ public:
   measureError(const GlobalChoice &choice) = 0;
   /// Measures a choice, which may then win; none if it cannot be used.
   virtual runtime::Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice) = 0;
+  measure(const GlobalChoice &choice, const PredictionRecord &prediction) = 0;
 };
 
 } // namespace tarpon

@@ -238,6 +238,31 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
   return best;
 }
 
+PredictionRecord
+RegionTuner::predict(const RegionAssignment &assignment) const {
+  return {timeRatio * assignment.milliseconds,
+          std::sqrt(errorRatio * assignment.squaredError)};
+}
+
+/// The layers of a whole model take less, or more, than alone.
+void RegionTuner::learnFromWhole(const RegionPlan &plan) {
+  RegionCosts costs = prices.getCosts();
+  std::vector<size_t> same;
+  for (const auto &region : costs.regions) {
+    std::optional<size_t> found;
+    for (auto [state, cost] : llvm::enumerate(region))
+      if (cost && states[state].dtype == plan.choice.dtype &&
+          (!found || states[state].layout == plan.choice.layout))
+        found = state;
+    if (!found)
+      return;
+    same.push_back(*found);
+  }
+  double sum = evaluateAssignment(costs, std::move(same)).milliseconds;
+  if (sum > 0)
+    timeRatio = plan.milliseconds / sum;
+}
+
 void RegionTuner::learn(const RegionAssignment &assignment,
                         const RegionPlan &plan) {
   plans.push_back(plan);
@@ -254,11 +279,11 @@ Status RegionTuner::tryBudget(double maxError) {
     Result<RegionAssignment> assignment =
         assignTuned(policy::kBudgetMargin * maxError);
     if (!assignment || !tried.insert(assignment->states).second ||
-        timeRatio * assignment->milliseconds >=
+        predict(*assignment).milliseconds >=
             (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
       return runtime::success();
     Result<std::optional<RegionPlan>> plan =
-        measurer.measure(makeChoice(*assignment));
+        measurer.measure(makeChoice(*assignment), predict(*assignment));
     if (!plan)
       return plan.error();
     if (!*plan)
@@ -273,9 +298,12 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
   llvm::stable_sort(plans, [](const RegionPlan &a, const RegionPlan &b) {
     return a.milliseconds < b.milliseconds;
   });
-  for (auto step : {&RegionTuner::price, &RegionTuner::measureErrors})
-    if (Status status = (this->*step)(); !status)
-      return status;
+  if (Status status = price(); !status)
+    return status;
+  if (!plans.empty())
+    learnFromWhole(plans.front());
+  if (Status status = measureErrors(); !status)
+    return status;
   for (double share : policy::kFrontShares)
     if (Status status = tryBudget(share * options.maxError); !status)
       return status;

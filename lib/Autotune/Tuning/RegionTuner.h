@@ -67,6 +67,8 @@ private:
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
+  PredictionRecord predict(const RegionAssignment &assignment) const;
+  void learnFromWhole(const RegionPlan &plan);
   void learn(const RegionAssignment &assignment, const RegionPlan &plan);
   double getBestMilliseconds(double maxError) const;
 

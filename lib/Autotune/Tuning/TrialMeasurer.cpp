@@ -36,7 +36,8 @@ TrialMeasurer::measureError(const GlobalChoice &choice) {
 }
 
 Result<std::optional<RegionPlan>>
-TrialMeasurer::measure(const GlobalChoice &choice) {
+TrialMeasurer::measure(const GlobalChoice &choice,
+                       const PredictionRecord &prediction) {
   Result<PreparedModel> prepared = model.prepare(choice);
   if (!prepared)
     return std::optional<RegionPlan>();
@@ -45,6 +46,7 @@ TrialMeasurer::measure(const GlobalChoice &choice) {
   trial.problems = prepared->problems;
   ChoicePlan &plan = trial.addPlan();
   plan.isTuned = true;
+  plan.record.prediction = prediction;
   if (Status compiled = compile(plan, std::move(*prepared)); !compiled) {
     plan.record.failure = compiled.message();
     return std::optional<RegionPlan>();

@@ -39,7 +39,8 @@ public:
   runtime::Result<std::optional<double>>
   measureError(const GlobalChoice &choice) override;
   runtime::Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice) override;
+  measure(const GlobalChoice &choice,
+          const PredictionRecord &prediction) override;
 
 private:
   runtime::Status compile(ChoicePlan &plan, PreparedModel prepared);

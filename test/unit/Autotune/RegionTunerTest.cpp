@@ -68,7 +68,7 @@ public:
     return std::optional<double>(getError(choice));
   }
   Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice) override {
+  measure(const GlobalChoice &choice, const PredictionRecord &) override {
     double milliseconds = 0;
     for (const RegionChoice &region : choice.regions)
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;

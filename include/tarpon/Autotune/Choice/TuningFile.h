@@ -86,13 +86,23 @@ struct PipelineRecord {
   bool operator==(const PipelineRecord &) const = default;
 };
 
-/// One global choice that was tried.
+/// What the sum of the regions' times, and that of the squares of their errors,
+/// said of a model before it was measured.
+struct PredictionRecord {
+  double milliseconds = 0, error = 0;
+
+  bool operator==(const PredictionRecord &) const = default;
+};
+
+/// One choice that was tried.
 struct CandidateRecord {
   GlobalChoice choice;
   /// The reason why it cannot be used; empty if it can.
   std::string failure;
   std::optional<AccuracyRecord> accuracy;
   std::optional<PipelineRecord> pipeline;
+  /// Set if regions were chosen for.
+  std::optional<PredictionRecord> prediction;
   /// The ranges of the arguments and fused operations in their order; for int8
   /// only.
   std::vector<TensorRange> ranges;
