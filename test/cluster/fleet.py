@@ -23,6 +23,8 @@ ROLES = {
     "evaluator": "tarpon_evaluator",
 }
 WORKERS = ("builder", "evaluator")
+# Slurm may take so long to start what was submitted, after a node has failed or on a busy machine.
+SECONDS_TO_START = 10
 
 
 def make_url(role: str) -> str:
@@ -40,6 +42,8 @@ class Fleet:
         self.database = cluster.database
         self.program = CHECKOUT / "build" / "bin" / program
         self.in_folder = in_folder
+        # When workers were submitted last.
+        self.submitted = float("-inf")
 
     def call(
         self, *arguments: str, role: str = "administrator", node: Node | None = None,
@@ -94,13 +98,18 @@ class Fleet:
         return counts
 
     def keep_workers(self, builders: int, evaluators: int) -> None:
-        """Submits what has died meanwhile. Those that still wait in Slurm's queue give way, since they
-        may be of the wrong kind."""
+        """Submits what has died meanwhile. Those that have waited long in Slurm's queue give way, since
+        they may be of the wrong kind."""
+        if time.monotonic() < self.submitted + SECONDS_TO_START and self.cluster.slurm(
+            "squeue", "--noheader", "--states=PENDING"
+        ):
+            return
         counts = self.count_workers()
         missing = max(evaluators - counts[name] for name in TARGETS)
         if missing <= 0 and counts["builder"] >= builders:
             return
         self.cluster.slurm("scancel", "--state=PENDING", f"--user={USER}")
+        self.submitted = time.monotonic()
         self.start(max(0, builders - counts["builder"]), 0)
         # One by one, so that each node with a GPU gets one of each target.
         for _ in range(missing):

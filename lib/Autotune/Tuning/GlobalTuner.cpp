@@ -530,8 +530,8 @@ Status GlobalTuner::tuneRegions() {
       known.push_back({plan->record.choice, plan->getMilliseconds(),
                        plan->record.accuracy->value});
   auto solveOne = [this](const Problem &problem) { return solve(problem); };
-  auto tuneOne = [this](const Problem &problem) {
-    tuner.setDeadline(Deadline::after(getSecondsLeft()));
+  auto tuneOne = [this](const Problem &problem, double seconds) {
+    tuner.setDeadline(Deadline::after(std::min(seconds, getSecondsLeft())));
     return tune(problem);
   };
   TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne);

@@ -35,8 +35,9 @@ public:
 
   /// Returns the best solution that is known, or a guess; measures nothing.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
-  /// Searches a problem, unless that was done before.
-  virtual runtime::Result<Solution> tune(const Problem &problem) = 0;
+  /// Searches a problem for so long, unless that was done before.
+  virtual runtime::Result<Solution> tune(const Problem &problem,
+                                         double seconds) = 0;
 
   /// Measures the error of a choice; none if it cannot be used.
   virtual runtime::Result<std::optional<double>>

@@ -167,19 +167,21 @@ RegionCosts RegionPrices::getCosts() const {
   return costs;
 }
 
-std::vector<const Problem *>
+std::vector<RegionPrices::OpenProblem>
 RegionPrices::listOpen(const RegionAssignment &assignment) const {
-  std::set<std::string> keys;
+  std::map<std::string, double> times;
   for (auto [region, state] : llvm::zip_equal(regions, assignment.states))
-    keys.insert(*region[state]);
-  for (auto [value, state] : assignment.conversions)
-    keys.insert(conversions[value][state]);
-  keys.erase("");
-  std::vector<const Problem *> open;
-  for (const std::string &key : keys)
-    if (!prices.at(key).measured &&
-        getMilliseconds(key) >=
-            policy::kNotableRegionShare * assignment.milliseconds)
-      open.push_back(&prices.at(key).problem);
+    times[*region[state]] += getMilliseconds(*region[state]);
+  for (auto [value, state] : assignment.conversions) {
+    const std::string &key = conversions[value][state];
+    times[key] += getMilliseconds(key);
+  }
+  times.erase("");
+  std::vector<OpenProblem> open;
+  for (const auto &[key, milliseconds] : times) {
+    double share = milliseconds / assignment.milliseconds;
+    if (!prices.at(key).measured && share >= policy::kNotableRegionShare)
+      open.push_back({&prices.at(key).problem, share});
+  }
   return open;
 }

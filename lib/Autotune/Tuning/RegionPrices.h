@@ -36,10 +36,13 @@ public:
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
 
-  /// Returns the problems of an assignment that were never measured and may
+  /// The problems of an assignment that were never measured and are expected to
   /// take a notable share of its time.
-  std::vector<const Problem *>
-  listOpen(const RegionAssignment &assignment) const;
+  struct OpenProblem {
+    const Problem *problem = nullptr;
+    double share = 0;
+  };
+  std::vector<OpenProblem> listOpen(const RegionAssignment &assignment) const;
 
 private:
   struct Price {

@@ -188,13 +188,14 @@ Result<RegionAssignment> RegionTuner::assign(double maxError) {
 /// Searches what was never measured of an assignment. Returns true if anything
 /// was.
 Result<bool> RegionTuner::tuneOpen(const RegionAssignment &assignment) {
-  std::vector<const Problem *> open = prices.listOpen(assignment);
   bool hasTuned = false;
-  for (const Problem *problem : open) {
+  for (const auto &[problem, share] : prices.listOpen(assignment)) {
     if (deadline.isOver())
       break;
     progress.setPhase("regions: " + problem->key());
-    Result<Solution> solution = measurer.tune(*problem);
+    Result<Solution> solution = measurer.tune(
+        *problem, std::max(policy::kLeastRegionSeconds,
+                           share * policy::kRegionSecondsPerPlan));
     if (!solution)
       return solution.error();
     hasTuned |= solution->measurement.has_value();

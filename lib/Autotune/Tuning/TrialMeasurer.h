@@ -23,18 +23,21 @@ namespace tarpon {
 /// Adds what it measures to the trials of a run. All must outlive it.
 class TrialMeasurer : public RegionMeasurer {
 public:
-  using Solver = std::function<runtime::Result<Solution>(const Problem &)>;
+  using Solve = std::function<runtime::Result<Solution>(const Problem &)>;
+  using Tune = std::function<runtime::Result<Solution>(const Problem &,
+                                                       double seconds)>;
 
   TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
-                std::deque<Trial> &trials, Solver solver, Solver tuner)
+                std::deque<Trial> &trials, Solve solver, Tune tuner)
       : model(model), maker(maker), trials(trials), solver(std::move(solver)),
         tuner(std::move(tuner)) {}
 
   runtime::Result<Solution> solve(const Problem &problem) override {
     return solver(problem);
   }
-  runtime::Result<Solution> tune(const Problem &problem) override {
-    return tuner(problem);
+  runtime::Result<Solution> tune(const Problem &problem,
+                                 double seconds) override {
+    return tuner(problem, seconds);
   }
   runtime::Result<std::optional<double>>
   measureError(const GlobalChoice &choice) override;
@@ -48,7 +51,8 @@ private:
   ModelCompiler &model;
   PlanMaker &maker;
   std::deque<Trial> &trials;
-  Solver solver, tuner;
+  Solve solver;
+  Tune tuner;
 };
 
 } // namespace tarpon

@@ -57,7 +57,8 @@ public:
     }
     return solution;
   }
-  Result<Solution> tune(const Problem &problem) override {
+  Result<Solution> tune(const Problem &problem, double seconds) override {
+    EXPECT_GT(seconds, 0);
     tuned.push_back(problem.key());
     unknown.erase(problem.key());
     return solve(problem);

@@ -222,6 +222,10 @@ inline constexpr double kNotableSaving = 0.01;
 /// The share of a plan's time from which on a problem that was never measured is
 /// searched before the plan is.
 inline constexpr double kNotableRegionShare = 0.003;
+/// The seconds of these searches, together for all of a plan, and of one at
+/// least: what they are for is whether the plan is worth measuring.
+inline constexpr double kRegionSecondsPerPlan = 60;
+inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
 /// halved: 50 such groups would take the square of the budget.
 inline constexpr double kNegligibleErrorShare = 0.14;
