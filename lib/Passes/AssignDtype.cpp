@@ -121,8 +121,9 @@ struct AssignDtypePass : tarpon::impl::AssignDtypePassBase<AssignDtypePass> {
         RegionPrecisions::read(function, *unmarked);
     if (failed(precisions))
       return signalPassFailure();
-    if (storesHalves(function, *precisions) &&
-        failed(DtypeAssigner(*precisions).run(function)))
+    bool isNeeded =
+        *unmarked != Precision::F32 || storesHalves(function, *precisions);
+    if (isNeeded && failed(DtypeAssigner(*precisions).run(function)))
       return signalPassFailure();
     function.walk([](FusedOp op) { op->removeAttr(kPrecisionAttrName); });
   }

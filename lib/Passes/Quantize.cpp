@@ -274,8 +274,10 @@ private:
       return;
     auto argument = dyn_cast<BlockArgument>(
         add->getOperand(add->getOperand(0) == result ? 1 : 0));
-    Value bias = argument ? operands[argument.getArgNumber()] : Value();
-    ElementsAttr constant = bias ? getConstantValue(bias) : ElementsAttr();
+    if (!argument)
+      return;
+    Value bias = operands[argument.getArgNumber()];
+    ElementsAttr constant = getConstantValue(bias);
     if (!constant || !isF32(bias) || !isPerChannel(op.getRoot(), bias))
       return;
     std::vector<float> values = getConstantFloats(constant);

@@ -78,7 +78,9 @@ protected:
 class MixedModel : public FusedModel {
 protected:
   void SetUp() override;
-  void TearDown() override { llvm::sys::fs::remove_directories(directory); }
+  void TearDown() override {
+    EXPECT_FALSE(llvm::sys::fs::remove_directories(directory));
+  }
 
   Package compile(FuncOp function);
   std::vector<HostTensor> run(FuncOp function);
