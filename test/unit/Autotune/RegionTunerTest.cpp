@@ -81,7 +81,7 @@ private:
   static double getMilliseconds(const Problem &problem) {
     if (problem.op == OpKind::Convert)
       return 0.01;
-    return runtime::dtypeSize(problem.operands[0].dtype) == 1 ? 0.25 : 1;
+    return runtime::dtypeBytes(problem.operands[0].dtype) == 1 ? 0.25 : 1;
   }
   double getError(const GlobalChoice &choice) const {
     double sum = 0;
