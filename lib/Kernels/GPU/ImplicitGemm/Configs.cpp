@@ -435,6 +435,27 @@ static std::optional<TileFields> takeTurns(const GpuTarget &gpu, DType dtype,
              : std::nullopt;
 }
 
+/// The tile with as many workgroups as run at a time, which share all steps;
+/// none if its blocks leave few of them without work in the end.
+static std::optional<TileFields> shareSteps(const GpuTarget &gpu, DType dtype,
+                                            const Product &product,
+                                            TileFields fields) {
+  constexpr double kBusy = 0.95;
+  fields.splitK = 1;
+  std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+  if (!tile)
+    return std::nullopt;
+  int64_t resident = countResident(gpu, *tile);
+  int64_t blocks = countBlocks(product, {fields.blockM, fields.blockN});
+  int64_t places =
+      llvm::alignTo(blocks, static_cast<uint64_t>(resident * gpu.computeUnits));
+  if (static_cast<double>(blocks) > kBusy * static_cast<double>(places))
+    return std::nullopt;
+  fields.splitK = 0;
+  fields.groupsPerUnit = resident;
+  return fields;
+}
+
 /// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.
 static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
                                              const TileFields &usual) {
@@ -498,7 +519,7 @@ static int64_t getUsefulStages(const GpuTarget &gpu, DType dtype,
   if (!tile)
     return fields.stages;
   int64_t steps =
-      divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
+      divideCeil(Depth(*tile, product.geometry).steps, fields.wholeSplits());
   return std::max<int64_t>(2, steps + 1);
 }
 
@@ -519,10 +540,20 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
       if (std::optional<TileFields> fields =
               takeTurns(gpu, dtype, product, tile.fields))
         tiles.push_back(*fields);
+  std::vector<TileFields> groupTiles =
+      getGroupTiles(gpu, dtype, ranked.front().fields);
+  std::vector<TileFields> sharing;
+  for (const Ranked &tile : ArrayRef(ranked).take_front(kInTurn))
+    sharing.push_back(tile.fields);
+  llvm::append_range(sharing, ArrayRef(groupTiles).take_front(2 * kInTurn));
+  for (const TileFields &fields : sharing)
+    if (std::optional<TileFields> shared =
+            shareSteps(gpu, dtype, product, fields))
+      tiles.push_back(*shared);
   for (const Ranked &tile :
        rankTiles(problem, target, product, getMoreBlocks(gpu, dtype)))
     tiles.push_back(tile.fields);
-  llvm::append_range(tiles, getGroupTiles(gpu, dtype, ranked.front().fields));
+  llvm::append_range(tiles, groupTiles);
   for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
     llvm::append_range(tiles, getVariants(gpu, dtype, tile.fields));
   llvm::append_range(tiles, getWaveVariants(gpu, ranked.front().fields));
