@@ -284,33 +284,6 @@ TEST(GpuImplicitGemm, multipliesInWarpgroups) {
             "the target has no such instruction");
 }
 
-/// The workgroups of four units share the steps of blocks: none of which is
-/// whole, some of which are, or which are taken whole first; with a batch, with
-/// groups, and with sums of integers.
-TEST(GpuImplicitGemm, sharesSteps) {
-  Runners runners;
-  using Change = std::vector<std::pair<const char *, int64_t>>;
-  const Change block = {{"block_m", 32}, {"block_n", 32}, {"wave_m", 16},
-                        {"wave_n", 16},  {"inst", 16},    {"split_k", 0}};
-  Conv conv{1, 80, 9, 9, 72, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
-  Conv groups{2, 48, 5, 5, 24, 3, 3, 1, 1, 3, {1, 1, 1, 1}};
-  for (const char *gpu : {"gfx942:cu=4", "gfx1100:cu=4", "sm_90a:cu=4"})
-    for (int64_t each : {1, 2, 4, 8})
-      for (int64_t stages : {1, 2}) {
-        Change change = block;
-        change.emplace_back("groups_per_unit", each);
-        change.emplace_back("stages", stages);
-        for (const char *dtype : {"f16", "i8q"}) {
-          check(runners, gpu, getKey(conv, dtype, ":nhwc"), change);
-          check(runners, gpu, getKey(groups, dtype, ""), change);
-        }
-        check(runners, gpu,
-              "matmul(2x3x17x64xf16, 2x3x64x40xf16)->2x3x17x40xf16 "
-              "{transpose_lhs=0 transpose_rhs=0}",
-              change);
-      }
-}
-
 TEST(GpuImplicitGemm, refusesBadConfigs) {
   Problem problem =
       makeProblem(getKey({1, 64, 8, 8, 64, 3, 3}, "f16", ":nhwc"));

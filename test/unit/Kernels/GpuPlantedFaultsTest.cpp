@@ -273,3 +273,53 @@ TEST(GpuPlantedFaults, warpgroupFences) {
           << "expected '" << p.fault << "', but got: " << fault;
     }
 }
+
+/// A lane reads what other workgroups have stored although it has not met them,
+/// or although no fence lies between.
+TEST(GpuPlantedFaults, sharedSteps) {
+  for (const char *gpu : {"gfx942:cu=4", "gfx1100:cu=4", "sm_90a:cu=4"}) {
+    SCOPED_TRACE(gpu);
+    auto run = [&](auto edit) {
+      return runEdited(edit, gpu,
+                       {{"block_m", 32},
+                        {"block_n", 32},
+                        {"wave_m", 16},
+                        {"wave_n", 16},
+                        {"inst", 16},
+                        {"stages", 2},
+                        {"split_k", 0},
+                        {"groups_per_unit", 2}});
+    };
+    EXPECT_EQ(run([](std::string text) { return text; }), "");
+    // The fence in front of the counter, and that behind it.
+    for (int index : {0, 1}) {
+      std::string fault = run([=](std::string text) {
+        std::string fence = "llvm.fence";
+        size_t at = text.find(fence);
+        if (index == 1)
+          at = text.find(fence, at + 1);
+        EXPECT_NE(at, std::string::npos) << text;
+        return text.erase(at, text.find('\n', at) - at);
+      });
+      EXPECT_NE(fault.find("which another workgroup writes"), std::string::npos)
+          << fault;
+    }
+    // A lane counts before it stores.
+    std::string early = run([](std::string text) {
+      size_t first = text.find("llvm.fence"), end = text.find('\n', first);
+      std::string fence = text.substr(first, end - first);
+      text.erase(first, end - first);
+      return text.insert(text.find("llvm.store"), fence + "\n");
+    });
+    EXPECT_NE(early.find("which another workgroup writes"), std::string::npos)
+        << early;
+    // The first one to arrive takes itself for the last.
+    std::string last = run([](std::string text) {
+      size_t atomic = text.find("llvm.atomicrmw uinc_wrap");
+      size_t at = text.find("arith.cmpi eq", atomic);
+      EXPECT_NE(at, std::string::npos) << text;
+      return text.replace(at, 13, "arith.cmpi ne");
+    });
+    EXPECT_NE(last, "");
+  }
+}

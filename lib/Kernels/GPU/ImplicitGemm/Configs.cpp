@@ -453,7 +453,11 @@ static std::optional<TileFields> shareSteps(const GpuTarget &gpu, DType dtype,
     return std::nullopt;
   fields.splitK = 0;
   fields.groupsPerUnit = resident;
-  return fields;
+  // A workgroup that waits for a place has its share when others are done.
+  if (gpu.vendor == GpuVendor::NVIDIA && resident > 1)
+    fields.wavesPerEu = llvm::divideCeil(resident * tile->threads(),
+                                         gpu.waveSize * gpu.simdsPerUnit);
+  return Tile::make(gpu, dtype, fields) ? std::optional(fields) : std::nullopt;
 }
 
 /// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.

@@ -217,10 +217,16 @@ ProductEmitter::Values ProductEmitter::addParts(const Values &own,
     Value isBehind = b.andI(keeps, b.slt(place, ints.add(index, 1)));
     Value part = b.select(isBehind, ints.add(index, 1), index);
     Value first = getPart(b.add(firstGroup, part), b.eq(part, zero));
-    Values after;
+    // Each load of a batch waits for memory while the others do.
+    constexpr size_t kBatch = 16;
+    Values after, loaded;
     for (auto [i, sum] : llvm::enumerate(before)) {
-      Value loaded = b.load(b.offset(first, static_cast<int64_t>(i) * row), type);
-      after.push_back(isInteger ? b.add(sum, loaded) : b.addF(sum, loaded));
+      for (size_t next = loaded.size();
+           i % kBatch == 0 && next < std::min(i + kBatch, own.size()); ++next)
+        loaded.push_back(b.load(
+            b.offset(first, static_cast<int64_t>(next) * row), type));
+      after.push_back(isInteger ? b.add(sum, loaded[i])
+                                : b.addF(sum, loaded[i]));
     }
     return after;
   });
