@@ -153,7 +153,10 @@ private:
   Value getPart(Value group, Value isHead);
   void storePieces(const Values &pieces);
   Value getGroupOf(Value step);
+  Value getCounter();
+  Value awaitOthers(Value others);
   Value countArrival(Value others);
+  Value meet(const Values &own, Value isHead, Value others);
   Values addParts(const Values &own, Value firstGroup, Value others);
   /// Sets `runs` to the sums of all steps and returns true (i1), or false if
   /// another workgroup will do so.

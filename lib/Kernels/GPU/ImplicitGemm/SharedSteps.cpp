@@ -181,20 +181,68 @@ Value ProductEmitter::getGroupOf(Value step) {
       b.add(longer, kernel.shared->shortShare.bind(b).div(b, further)));
 }
 
-/// Counts this lane at its counter of the block, and returns true (i1) if as
-/// many as `others` (i32) have been counted before, which it sets the counter
-/// back for. Their stores before can then be read.
+/// This lane's counter of the block.
+Value ProductEmitter::getCounter() {
+  Value at = b.add(ints.mul(block.shared, tile.threads()), thread);
+  return b.offset(b.getBuffer(kernel.shared->counters),
+                  ints.widen(ints.mul(at, 4)));
+}
+
+/// Looks for a while if the others (i32, how many) arrive, and returns 1 (i32)
+/// then. What has the head of a block has nothing else to do.
+Value ProductEmitter::awaitOthers(Value others) {
+  constexpr int64_t kLooks = 16;
+  StringRef scope = instructions.getDeviceScope();
+  Value counter = getCounter(), yes = ints.cst(1);
+  auto look = [&]() -> Values {
+    Value count = LLVM::LoadOp::create(
+        b, zero.getType(), counter, /*alignment=*/4, /*isVolatile=*/false,
+        /*isNonTemporal=*/false, /*isInvariant=*/false,
+        /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic, scope);
+    return {b.select(b.eq(count, others), yes, zero)};
+  };
+  return b.forLoop(zero, ints.cst(kLooks), yes, zero,
+                   [&](Value, ValueRange arrived) {
+                     return b.ifThenElse(b.eq(arrived[0], yes), yes.getType(),
+                                         [&] { return Values{yes}; }, look);
+                   })[0];
+}
+
+/// Counts this lane, and returns 1 (i32) if as many as `others` (i32) have been
+/// counted before, in which case the counter is zero again. Their stores before
+/// can then be read.
 Value ProductEmitter::countArrival(Value others) {
   StringRef scope = instructions.getDeviceScope();
-  Value at = b.add(ints.mul(block.shared, tile.threads()), thread);
-  Value counter = b.offset(b.getBuffer(kernel.shared->counters),
-                           ints.widen(ints.mul(at, 4)));
   LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, scope);
   Value before = LLVM::AtomicRMWOp::create(
-      b, LLVM::AtomicBinOp::uinc_wrap, counter, others,
+      b, LLVM::AtomicBinOp::uinc_wrap, getCounter(), others,
       LLVM::AtomicOrdering::monotonic, scope, /*alignment=*/4);
   LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, scope);
-  return b.eq(before, others);
+  return b.select(b.eq(before, others), ints.cst(1), zero);
+}
+
+/// Returns 1 (i32) if the parts of all others can be read, with this lane's own
+/// in registers or, where it is not among the first two, stored.
+Value ProductEmitter::meet(const Values &own, Value isHead, Value others) {
+  StringRef scope = instructions.getDeviceScope();
+  Value yes = ints.cst(1);
+  Value arrived =
+      b.ifThenElse(isHead, yes.getType(),
+                   [&] { return Values{awaitOthers(others)}; },
+                   [&] { return Values{zero}; })[0];
+  auto take = [&]() -> Values {
+    LLVM::StoreOp::create(b, zero, getCounter(), /*alignment=*/4,
+                          /*isVolatile=*/false, /*isNonTemporal=*/false,
+                          /*isInvariantGroup=*/false,
+                          LLVM::AtomicOrdering::monotonic, scope);
+    LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, scope);
+    return {yes};
+  };
+  auto give = [&]() -> Values {
+    storePieces(own);
+    return {countArrival(others)};
+  };
+  return b.ifThenElse(b.eq(arrived, yes), yes.getType(), take, give)[0];
 }
 
 /// Adds up the parts of all workgroups in their order: as the sum of the first
@@ -244,13 +292,13 @@ Value ProductEmitter::combine(const Values &sums) {
     return values;
   };
   auto addUp = [&] {
-    storePieces(own);
     Value start = b.mul(block.shared, steps);
     Value first = getGroupOf(start);
     Value last = getGroupOf(ints.sub(b.add(start, steps), yes));
     Value others = b.sub(last, first);
+    Value isLast = meet(own, b.eq(block.firstStep, zero), others);
     return b.ifThenElse(
-        countArrival(others), types,
+        b.eq(isLast, yes), types,
         [&] { return withFlag(addParts(own, first, others), yes); },
         [&] { return withFlag(own, zero); });
   };

@@ -15,9 +15,11 @@
 // A workgroup that computes a part of a block's steps stores the sums, in an
 // order of its own, and counts itself. The last one to arrive at a block adds
 // up the sums of all in the order of the steps, so that results do not depend
-// on who was last, and stores results. Nobody waits for another workgroup, so
-// that they may run in any order. A lane needs the sums of the same lane of
-// other workgroups only: lanes have counters of their own, and need no barrier.
+// on who was last, and stores results. Workgroups may run in any order: nobody
+// has to wait for another one. The one that has a block's first steps, which are
+// its own last ones, does so for a while: if the others arrive, it need not
+// store its sums. A lane needs the sums of the same lane of other workgroups
+// only: lanes have counters of their own, and need no barrier.
 //
 // The counters are a constant of zeros. The last one to count sets a counter to
 // zero again, so that the next launch finds them so. Launches that share an

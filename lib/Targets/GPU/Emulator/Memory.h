@@ -16,7 +16,8 @@
 // the ways in which GPU kernels synchronise: waves synchronise through barriers
 // of their whole workgroup only, and workgroups not at all, but for lanes that
 // hand over what they have written: one stores, fences and changes a counter by
-// an atomic operation; another one changes the counter, fences and loads. What
+// an atomic operation; another one changes or reads the counter by one, fences
+// and loads. What
 // other lanes of the first one's workgroup have written is not ordered thereby,
 // whatever barriers there are. Atomic loads are checked, but not remembered as
 // readers: a race with a later plain store is not detected.

@@ -136,11 +136,11 @@ void Wave::fenceDevice() {
   });
 }
 
-void Wave::meetAt(const Cell *counter, unsigned lane) {
+void Wave::meetAt(const Cell *counter, unsigned lane, bool changes) {
   std::vector<Published> &published = group->machine.published[counter];
   seen.resize(lanes);
   llvm::append_range(seen[lane], published);
-  if (release.lanes >> lane & 1)
+  if (changes && (release.lanes >> lane & 1))
     published.push_back({group->start, release.epoch, release.serial,
                          static_cast<uint8_t>(index),
                          static_cast<uint8_t>(lane)});

@@ -60,10 +60,11 @@ public:
     return data;
   }
 
-  /// The lane meets others at the counter that was accessed last.
-  void meet(unsigned lane) {
+  /// The lane meets others at the counter that was accessed last; it shows what
+  /// it has written if it changes the counter.
+  void meet(unsigned lane, bool changes) {
     if (checked && !access.lds)
-      wave.meetAt(firstCell(), lane);
+      wave.meetAt(firstCell(), lane, changes);
   }
 
   /// Has the wave hold the cells that were read last. Fails if products cannot

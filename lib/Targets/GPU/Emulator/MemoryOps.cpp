@@ -36,6 +36,8 @@ static void runLoad(Wave &wave, const Instr &instr) {
     const uint8_t *data = memory.read(lane, pointers[lane]);
     if (!data)
       return;
+    if (access.atomic)
+      memory.meet(lane, /*changes=*/false);
     for (uint32_t i = 0; i < access.components; ++i)
       std::memcpy(dst + i * wave.lanes + lane, data + i * sizeof(T), sizeof(T));
   }
@@ -143,7 +145,7 @@ static void runAtomic(Wave &wave, const Instr &instr) {
     T result = narrow<T>(Op::apply(widen(old), widen(values[lane])));
     std::memcpy(data, &result, sizeof(T));
     dst[lane] = old;
-    memory.meet(lane);
+    memory.meet(lane, /*changes=*/true);
   }
 }
 

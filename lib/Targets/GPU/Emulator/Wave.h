@@ -153,8 +153,8 @@ struct Wave {
 
   /// Orders the active lanes' accesses to global memory.
   void fenceDevice();
-  /// The lane changes a counter by an atomic operation.
-  void meetAt(const Cell *counter, unsigned lane);
+  /// The lane reads or changes a counter by an atomic operation.
+  void meetAt(const Cell *counter, unsigned lane, bool changes);
 
   /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
   /// 'op' at file:1:2 MESSAGE". A negative lane is left out.
