@@ -251,8 +251,8 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
 }
 
 /// Runs a problem with all configs in which workgroups share steps, once and
-/// three times in a row. Counters are zero in between, or results are wrong; and
-/// whoever arrives last, the bits are the same.
+/// three times in a row. Counters are zero in between, or results are wrong;
+/// and whoever arrives last, the bits are the same.
 WorkResult checkSharing(const std::string &device, const std::string &key) {
   auto cpu = findTarget("host", {/*threads=*/1, "native", ""});
   auto opened = openTestedDevice(device);
@@ -301,9 +301,9 @@ TEST(GpuDevice, SharesSteps) {
       "pads=0,0,0,0 strides=1,1}",
       "conv(2x96x9x9xf16, 72x96x3x3xf16:const)->2x72x9x9xf16 {dilations=1,1 "
       "group=1 pads=1,1,1,1 strides=1,1}"};
-  WorkerPool pool(std::min<size_t>(countJobs(), std::size(keys)),
-                  std::chrono::seconds(
-                      getNumber("TARPON_TEST_TIME_LIMIT", 120)));
+  WorkerPool pool(
+      std::min<size_t>(countJobs(), std::size(keys)),
+      std::chrono::seconds(getNumber("TARPON_TEST_TIME_LIMIT", 120)));
   pool.run(
       std::size(keys),
       [&]() -> WorkerPool::Work {

@@ -24,10 +24,9 @@ using ConfigChange = std::vector<std::pair<const char *, int64_t>>;
 
 /// Runs a changed kernel: returns the emulator's complaint, or the first wrong
 /// result, or "".
-std::string
-runEdited(std::function<std::string(std::string)> edit,
-          const char *gpuName = "gfx942",
-          const ConfigChange &change = {}, uint64_t order = 0) {
+std::string runEdited(std::function<std::string(std::string)> edit,
+                      const char *gpuName = "gfx942",
+                      const ConfigChange &change = {}, uint64_t order = 0) {
   auto problem = parseProblem(
       "conv(1x64x9x9xf16:nhwc, 40x64x3x3xf16:const; 1x40x1x1xf16:const, "
       "1x40x9x9xf16:nhwc)->1x40x9x9xf16:nhwc {dilations=1,1 group=1 "

@@ -50,16 +50,16 @@ TEST(GpuSharedSteps, sharesAreEven) {
       }
 }
 
-static const ConfigChange kSmallBlock = {
-    {"block_m", 32}, {"block_n", 32}, {"wave_m", 16},
-    {"wave_n", 16},  {"inst", 16},    {"split_k", 0}};
+static const ConfigChange kSmallBlock = {{"block_m", 32}, {"block_n", 32},
+                                         {"wave_m", 16},  {"wave_n", 16},
+                                         {"inst", 16},    {"split_k", 0}};
 
 static const char *const kGpus[] = {"gfx942:cu=4", "gfx1100:cu=4",
                                     "sm_90a:cu=4"};
 
 /// Blocks none of which is whole, some of which are, or which are taken whole
-/// first; with a batch, with groups, and with sums of integers. Each runs twice:
-/// counters must be as they were.
+/// first; with a batch, with groups, and with sums of integers. Each runs
+/// twice: counters must be as they were.
 TEST(GpuSharedSteps, convolvesAndMultiplies) {
   Runners runners;
   Conv conv{1, 80, 9, 9, 72, 3, 3, 1, 1, 1, {1, 1, 1, 1}};
@@ -98,16 +98,11 @@ TEST(GpuSharedSteps, sharesInWarpgroups) {
         // Copies have zeros for padding, whatever the zero point.
         if (isByte && each.pads[0] > 0)
           continue;
-        ConfigChange change = {{"block_m", m},
-                               {"block_n", n},
-                               {"block_k", isByte ? 128 : 64},
-                               {"wave_m", inst},
-                               {"wave_n", 64},
-                               {"inst", inst},
-                               {"stages", stages},
-                               {"split_k", 0},
-                               {"groups_per_unit", 1},
-                               {"waves_per_eu", 0}};
+        ConfigChange change = {
+            {"block_m", m},     {"block_n", n}, {"block_k", isByte ? 128 : 64},
+            {"wave_m", inst},   {"wave_n", 64}, {"inst", inst},
+            {"stages", stages}, {"split_k", 0}, {"groups_per_unit", 1},
+            {"waves_per_eu", 0}};
         check(runners, gpu, getKey(each, dtype, ":nhwc"), change);
       }
 }
@@ -152,8 +147,7 @@ TEST(GpuSharedSteps, isProposedForIdleUnits) {
       EXPECT_LE(plan.workspaceBytes, workspace) << config.str();
       if (config.get("split_k") == 0) {
         EXPECT_EQ(plan.launches.size(), 1u);
-        EXPECT_EQ(plan.launches[0].tasks,
-                  132 * config.get("groups_per_unit"));
+        EXPECT_EQ(plan.launches[0].tasks, 132 * config.get("groups_per_unit"));
       }
     }
     return sharing;

@@ -528,8 +528,7 @@ void ProductPlanner::run() {
                    tile.getFields().sharesSteps(),
                    /*loadsEarly=*/false};
   // A part of a block has no results.
-  spec.loadsEarly =
-      copies && !spec.split && !spec.sharesSteps && loadsEarly();
+  spec.loadsEarly = copies && !spec.split && !spec.sharesSteps && loadsEarly();
   planPartialSums(spec, splits);
   planOne(spec, input, filter, splits);
   if (spec.split)

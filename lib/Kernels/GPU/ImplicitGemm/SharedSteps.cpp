@@ -151,8 +151,8 @@ void ProductEmitter::joinPieces(ValueRange pieces) {
 /// The place of this lane's first piece of a part of a block: its head, whose
 /// steps are the first ones, or another.
 Value ProductEmitter::getPart(Value group, Value isHead) {
-  Value part = b.add(ints.mul(group, 2),
-                     b.select(isHead, ints.cst(1), ints.cst(0)));
+  Value part =
+      b.add(ints.mul(group, 2), b.select(isHead, ints.cst(1), ints.cst(0)));
   int64_t pieceBytes = 4 * pieceSums();
   int64_t bytes = 4 * tile.getFields().blockM * tile.getFields().blockN;
   Value at = b.add(ints.mul(part, bytes), ints.mul(thread, pieceBytes));
@@ -203,8 +203,9 @@ Value ProductEmitter::awaitOthers(Value others) {
   };
   return b.forLoop(zero, ints.cst(kLooks), yes, zero,
                    [&](Value, ValueRange arrived) {
-                     return b.ifThenElse(b.eq(arrived[0], yes), yes.getType(),
-                                         [&] { return Values{yes}; }, look);
+                     return b.ifThenElse(
+                         b.eq(arrived[0], yes), yes.getType(),
+                         [&] { return Values{yes}; }, look);
                    })[0];
 }
 
@@ -226,10 +227,9 @@ Value ProductEmitter::countArrival(Value others) {
 Value ProductEmitter::meet(const Values &own, Value isHead, Value others) {
   StringRef scope = instructions.getDeviceScope();
   Value yes = ints.cst(1);
-  Value arrived =
-      b.ifThenElse(isHead, yes.getType(),
-                   [&] { return Values{awaitOthers(others)}; },
-                   [&] { return Values{zero}; })[0];
+  Value arrived = b.ifThenElse(
+      isHead, yes.getType(), [&] { return Values{awaitOthers(others)}; },
+      [&] { return Values{zero}; })[0];
   auto take = [&]() -> Values {
     LLVM::StoreOp::create(b, zero, getCounter(), /*alignment=*/4,
                           /*isVolatile=*/false, /*isNonTemporal=*/false,
@@ -247,9 +247,8 @@ Value ProductEmitter::meet(const Values &own, Value isHead, Value others) {
 
 /// Adds up the parts of all workgroups in their order: as the sum of the first
 /// two does not depend on theirs, these keep their own part.
-ProductEmitter::Values ProductEmitter::addParts(const Values &own,
-                                                Value firstGroup,
-                                                Value others) {
+ProductEmitter::Values
+ProductEmitter::addParts(const Values &own, Value firstGroup, Value others) {
   Type type = own[0].getType();
   bool isInteger = tile.getOp().isInteger();
   Value neutral = b.cstLike(type, isInteger ? 0.0 : -0.0);
@@ -260,24 +259,25 @@ ProductEmitter::Values ProductEmitter::addParts(const Values &own,
     sums.push_back(b.select(keeps, piece, neutral));
   Value count = b.select(keeps, others, ints.add(others, 1));
   int64_t row = tile.threads() * 4 * pieceSums();
-  return b.forLoop(zero, count, ints.cst(1), sums,
-                   [&](Value index, ValueRange before) {
-    Value isBehind = b.andI(keeps, b.slt(place, ints.add(index, 1)));
-    Value part = b.select(isBehind, ints.add(index, 1), index);
-    Value first = getPart(b.add(firstGroup, part), b.eq(part, zero));
-    // Each load of a batch waits for memory while the others do.
-    constexpr size_t kBatch = 16;
-    Values after, loaded;
-    for (auto [i, sum] : llvm::enumerate(before)) {
-      for (size_t next = loaded.size();
-           i % kBatch == 0 && next < std::min(i + kBatch, own.size()); ++next)
-        loaded.push_back(b.load(
-            b.offset(first, static_cast<int64_t>(next) * row), type));
-      after.push_back(isInteger ? b.add(sum, loaded[i])
-                                : b.addF(sum, loaded[i]));
-    }
-    return after;
-  });
+  return b.forLoop(
+      zero, count, ints.cst(1), sums, [&](Value index, ValueRange before) {
+        Value isBehind = b.andI(keeps, b.slt(place, ints.add(index, 1)));
+        Value part = b.select(isBehind, ints.add(index, 1), index);
+        Value first = getPart(b.add(firstGroup, part), b.eq(part, zero));
+        // Each load of a batch waits for memory while the others do.
+        constexpr size_t kBatch = 16;
+        Values after, loaded;
+        for (auto [i, sum] : llvm::enumerate(before)) {
+          for (size_t next = loaded.size();
+               i % kBatch == 0 && next < std::min(i + kBatch, own.size());
+               ++next)
+            loaded.push_back(b.load(
+                b.offset(first, static_cast<int64_t>(next) * row), type));
+          after.push_back(isInteger ? b.add(sum, loaded[i])
+                                    : b.addF(sum, loaded[i]));
+        }
+        return after;
+      });
 }
 
 Value ProductEmitter::combine(const Values &sums) {
@@ -302,8 +302,8 @@ Value ProductEmitter::combine(const Values &sums) {
         [&] { return withFlag(addParts(own, first, others), yes); },
         [&] { return withFlag(own, zero); });
   };
-  Values all = b.ifThenElse(
-      isWhole, types, [&] { return withFlag(own, yes); }, addUp);
+  Values all =
+      b.ifThenElse(isWhole, types, [&] { return withFlag(own, yes); }, addUp);
   joinPieces(ValueRange(all).drop_back());
   return b.eq(all.back(), yes);
 }

@@ -9,15 +9,15 @@
 // workgroups would be without work in the end. Instead, all get as many steps
 // of k, wherever a block begins or ends (Stream-K: Osama et al., "Stream-K:
 // Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on
-// the GPU", PPoPP 2023). While there are two blocks for each workgroup and more,
-// they take whole ones first (their "two-tile" hybrid).
+// the GPU", PPoPP 2023). While there are two blocks for each workgroup and
+// more, they take whole ones first (their "two-tile" hybrid).
 //
 // A workgroup that computes a part of a block's steps stores the sums, in an
 // order of its own, and counts itself. The last one to arrive at a block adds
 // up the sums of all in the order of the steps, so that results do not depend
 // on who was last, and stores results. Workgroups may run in any order: nobody
-// has to wait for another one. The one that has a block's first steps, which are
-// its own last ones, does so for a while: if the others arrive, it need not
+// has to wait for another one. The one that has a block's first steps, which
+// are its own last ones, does so for a while: if the others arrive, it need not
 // store its sums. A lane needs the sums of the same lane of other workgroups
 // only: lanes have counters of their own, and need no barrier.
 //

@@ -22,8 +22,8 @@
 //   iterations = ceil(K / (splitK * D)) * ceil(R * splitK / (workgroups * A)),
 // the second factor being 1 unless a workgroup does one tile after another.
 // Tiles that reach beyond the result, and the last part of K, thus cost as much
-// as full ones. Where workgroups share the steps of all tiles, the second factor
-// is what a workgroup has of them, a fraction.
+// as full ones. Where workgroups share the steps of all tiles, the second
+// factor is what a workgroup has of them, a fraction.
 //   rounds   ceil(workgroups / (units * G)); in the last one units may hold
 //            fewer workgroups, down to one
 //   compute  over the rounds: iterations * clocks of an iteration + clocks of

@@ -59,7 +59,8 @@ std::string handOver(const std::string &before, const std::string &behind,
     %at = arith.addi %c256, %tid : i32
     %pc = llvm.getelementptr %x[%at] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
     llvm.store %tid, %px : i32, !llvm.ptr<1>
-  )" + before + R"(
+  )" + before +
+         R"(
     %old = llvm.atomicrmw uinc_wrap %pc, %c1 monotonic : !llvm.ptr<1>, i32
   )" + behind +
          R"(
