@@ -32,7 +32,7 @@ private:
     Value firstStep, endStep;
     Value shared; ///< its number among those whose steps are shared
   };
-  /// What a workgroup that shares steps has of them, in all shared blocks.
+  /// The share of a workgroup, in all shared blocks.
   struct Share {
     Value group, begin, end;
     Value firstBlock, turns;

@@ -119,7 +119,7 @@ struct AccessTime {
   uint8_t wave;
   bool atomic = false;
   bool pending = false;
-  /// What the lane knows to be written by other workgroups; may be null.
+  /// The writes of other workgroups that the lane knows; may be null.
   const std::vector<Published> *acquired = nullptr;
 
   bool hasAcquired(const Cell &cell) const {

@@ -26,7 +26,7 @@ struct Machine {
   /// Buffer 0 is none, then comes LDS, then the arguments.
   std::vector<Buffer> buffers;
   uint32_t epoch = 0;
-  /// What was published at each counter.
+  /// The writes that were published, by counter.
   std::unordered_map<const Cell *, std::vector<Published>> published = {};
   EmulationReport report = {};
   /// The fault that ended the launch; empty if there is none.
@@ -113,7 +113,7 @@ struct Wave {
     uint64_t lanes = 0;
     uint32_t epoch = 0, serial = 0;
   } release = {};
-  /// What other workgroups have published, by lane: seen at counters, and
+  /// Writes that other workgroups have published, by lane: seen at counters, and
   /// fenced since then. Empty as long as there are no fences.
   std::vector<std::vector<Published>> seen, acquired;
 
