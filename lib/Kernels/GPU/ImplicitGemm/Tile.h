@@ -35,7 +35,7 @@ struct TileFields {
   int64_t groupsPerUnit;
 
   bool sharesSteps() const { return splitK == 0; }
-  /// The number of launches' parts into which all blocks are divided.
+  /// The number of equal parts of a block that workgroups take whole.
   int64_t wholeSplits() const { return sharesSteps() ? 1 : splitK; }
 
   PerfConfig toConfig() const;
