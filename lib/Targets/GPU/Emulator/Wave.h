@@ -113,8 +113,8 @@ struct Wave {
     uint64_t lanes = 0;
     uint32_t epoch = 0, serial = 0;
   } release = {};
-  /// Writes that other workgroups have published, by lane: seen at counters, and
-  /// fenced since then. Empty as long as there are no fences.
+  /// Writes that other workgroups have published, by lane: seen at counters,
+  /// and fenced since then. Empty as long as there are no fences.
   std::vector<std::vector<Published>> seen, acquired;
 
   template <typename T>
