@@ -29,6 +29,7 @@ public:
   void barrier(GpuKernelBuilder &b) const override {
     amdgpu::LDSBarrierOp::create(b);
   }
+  StringRef getDeviceScope() const override { return "agent"; }
 
   void setWavesPerEu(GpuKernelBuilder &b, gpu::GPUFuncOp kernel,
                      int64_t waves) const override {

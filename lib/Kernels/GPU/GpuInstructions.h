@@ -49,6 +49,8 @@ public:
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
 
   virtual void barrier(GpuKernelBuilder &b) const = 0;
+  /// LLVM's name of the scope in which all workgroups are.
+  virtual llvm::StringRef getDeviceScope() const = 0;
   /// Has the compiler limit the registers, so that this many waves run on a
   /// SIMD at a time.
   virtual void setWavesPerEu(GpuKernelBuilder &b, mlir::gpu::GPUFuncOp kernel,

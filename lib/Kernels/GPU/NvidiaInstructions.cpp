@@ -30,6 +30,7 @@ public:
   void barrier(GpuKernelBuilder &b) const override {
     gpu::BarrierOp::create(b);
   }
+  StringRef getDeviceScope() const override { return "device"; }
 
   void setWavesPerEu(GpuKernelBuilder &b, gpu::GPUFuncOp kernel,
                      int64_t waves) const override;

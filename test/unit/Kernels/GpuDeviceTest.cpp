@@ -250,4 +250,70 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
   EXPECT_EQ(agreed, items.size());
 }
 
+/// Runs a problem with all configs in which workgroups share steps, once and
+/// three times in a row. Counters are zero in between, or results are wrong;
+/// and whoever arrives last, the bits are the same.
+WorkResult checkSharing(const std::string &device, const std::string &key) {
+  auto cpu = findTarget("host", {/*threads=*/1, "native", ""});
+  auto opened = openTestedDevice(device);
+  auto problem = parseProblem(key);
+  if (!cpu || !opened || mlir::failed(problem))
+    return {"the device or the problem is not known", /*endsProcess=*/true};
+  auto host = SolverRunner::createOnDevice(**cpu, /*device=*/nullptr, nullptr);
+  auto gpu = SolverRunner::createOnDevice(*opened->target,
+                                          std::move(opened->device), nullptr);
+  auto expected = host->run(*problem, getReferenceSolver(), {}, {}, 3);
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  size_t count = 0;
+  for (const PerfConfig &config : solver.configs(*problem, gpu->getTarget())) {
+    if (config.get("split_k") != 0)
+      continue;
+    gpu->setLaunches(1);
+    auto once = gpu->run(*problem, solver, config, {}, 3);
+    gpu->setLaunches(3);
+    auto again = gpu->run(*problem, solver, config, {}, 3);
+    if (!once || !again)
+      return {config.str() + ": " + (once ? again : once).message(),
+              /*endsProcess=*/true};
+    if (std::string wrong = compare(*problem, *again, *expected);
+        !wrong.empty())
+      return {config.str() + ": " + wrong};
+    if (*once != *again)
+      return {config.str() + ": the bits depend on the run"};
+    ++count;
+  }
+  return {"agrees: " + std::to_string(count) + " configs"};
+}
+
+TEST(GpuDevice, SharesSteps) {
+  std::string device = getText("TARPON_TEST_GPU_DEVICE");
+  if (device.empty())
+    GTEST_SKIP() << "TARPON_TEST_GPU_DEVICE names no device";
+  const std::string keys[] = {
+      "conv(8x512x7x7xf16:nhwc, 512x512x3x3xf16:const; "
+      "1x512x1x1xf32:const)->8x512x7x7xf16:nhwc {dilations=1,1 group=1 "
+      "pads=1,1,1,1 strides=1,1} | add(2) | relu",
+      "conv(8x256x14x14xf16:nhwc, 512x256x3x3xf16:const; "
+      "8x512x7x7xf16:nhwc)->8x512x7x7xf16:nhwc {dilations=1,1 group=1 "
+      "pads=1,1,1,1 strides=2,2} | add(2) | relu",
+      "conv(16x1024x14x14xf16:nhwc, "
+      "256x1024x1x1xf16:const)->16x256x14x14xf16:nhwc {dilations=1,1 group=1 "
+      "pads=0,0,0,0 strides=1,1}",
+      "conv(2x96x9x9xf16, 72x96x3x3xf16:const)->2x72x9x9xf16 {dilations=1,1 "
+      "group=1 pads=1,1,1,1 strides=1,1}"};
+  WorkerPool pool(
+      std::min<size_t>(countJobs(), std::size(keys)),
+      std::chrono::seconds(getNumber("TARPON_TEST_TIME_LIMIT", 120)));
+  pool.run(
+      std::size(keys),
+      [&]() -> WorkerPool::Work {
+        return [&](size_t item) { return checkSharing(device, keys[item]); };
+      },
+      [&](size_t item, const std::string &text) {
+        std::cout << keys[item] << ": " << text << "\n";
+        EXPECT_EQ(text.find("agrees: "), 0u);
+        EXPECT_NE(text, "agrees: 0 configs");
+      });
+}
+
 } // namespace

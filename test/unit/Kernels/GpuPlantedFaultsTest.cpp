@@ -13,17 +13,20 @@
 
 #include "gtest/gtest.h"
 
+#include <set>
+
 using namespace tarpon;
 using namespace tarpon::test;
 
 namespace {
 
+using ConfigChange = std::vector<std::pair<const char *, int64_t>>;
+
 /// Runs a changed kernel: returns the emulator's complaint, or the first wrong
 /// result, or "".
-std::string
-runEdited(std::function<std::string(std::string)> edit,
-          const char *gpuName = "gfx942",
-          const std::vector<std::pair<const char *, int64_t>> &change = {}) {
+std::string runEdited(std::function<std::string(std::string)> edit,
+                      const char *gpuName = "gfx942",
+                      const ConfigChange &change = {}, uint64_t order = 0) {
   auto problem = parseProblem(
       "conv(1x64x9x9xf16:nhwc, 40x64x3x3xf16:const; 1x40x1x1xf16:const, "
       "1x40x9x9xf16:nhwc)->1x40x9x9xf16:nhwc {dilations=1,1 group=1 "
@@ -31,7 +34,7 @@ runEdited(std::function<std::string(std::string)> edit,
   EXPECT_TRUE(mlir::succeeded(problem));
   const Solver &solver = *findSolver("gpu-igemm-v1");
   auto host = SolverRunner::create("native");
-  auto gpu = SolverRunner::createEmulated(gpuName, std::move(edit));
+  auto gpu = SolverRunner::createEmulated(gpuName, std::move(edit), order);
   EXPECT_TRUE(host && gpu);
   const TargetInfo &target = (*gpu)->getTarget();
   PerfConfig config = solver.defaultConfig(*problem, target);
@@ -272,4 +275,52 @@ TEST(GpuPlantedFaults, warpgroupFences) {
       EXPECT_NE(fault.find(p.fault), std::string::npos)
           << "expected '" << p.fault << "', but got: " << fault;
     }
+}
+
+/// A lane reads what other workgroups have stored although no fence lies
+/// between, or before they have arrived.
+TEST(GpuPlantedFaults, sharedSteps) {
+  const ConfigChange change = {
+      {"block_m", 32}, {"block_n", 32}, {"wave_m", 16}, {"wave_n", 16},
+      {"inst", 16},    {"stages", 2},   {"split_k", 0}, {"groups_per_unit", 2}};
+  auto eraseLine = [](std::string text, size_t at) {
+    EXPECT_NE(at, std::string::npos) << text;
+    return text.erase(at, text.find('\n', at) - at);
+  };
+  using Edit = std::function<std::string(std::string)>;
+  const std::string fence = "llvm.fence", atomic = "llvm.atomicrmw";
+  const std::pair<const char *, Edit> planted[] = {
+      {"no fence behind the arrival of all others",
+       [&](std::string text) { return eraseLine(text, text.find(fence)); }},
+      {"no fence in front of the counter",
+       [&](std::string text) {
+         return eraseLine(text, text.rfind(fence, text.find(atomic)));
+       }},
+      {"no fence behind the counter",
+       [&](std::string text) {
+         return eraseLine(text, text.find(fence, text.find(atomic)));
+       }},
+      {"the first one takes itself for the last", [&](std::string text) {
+         size_t at = text.find("arith.cmpi eq", text.find(atomic));
+         EXPECT_NE(at, std::string::npos) << text;
+         return text.replace(at, 13, "arith.cmpi ne");
+       }}};
+  for (const char *gpu : {"gfx942:cu=4", "gfx1100:cu=4", "sm_90a:cu=4"}) {
+    std::set<std::string> found;
+    // A block's first steps are computed first, or last.
+    for (uint64_t order : {0, 1, 2}) {
+      SCOPED_TRACE(gpu + (" " + std::to_string(order)));
+      auto run = [&](const Edit &edit) {
+        return runEdited(edit, gpu, change, order);
+      };
+      EXPECT_EQ(run([](std::string text) { return text; }), "");
+      for (const auto &[what, edit] : planted) {
+        std::string fault = run(edit);
+        if (fault.find("another workgroup") != std::string::npos ||
+            isWrong(fault))
+          found.insert(what);
+      }
+    }
+    EXPECT_EQ(found.size(), std::size(planted)) << gpu;
+  }
 }

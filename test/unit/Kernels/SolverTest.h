@@ -47,10 +47,11 @@ public:
   /// `cpu` as for getHostTarget.
   static runtime::Result<std::unique_ptr<SolverRunner>> create(std::string cpu);
   /// `gpu` as for parseGpuTarget. `edit` may plant a fault into the text of a
-  /// kernel.
+  /// kernel; `order` is the seed of the order of workgroups.
   static runtime::Result<std::unique_ptr<SolverRunner>>
   createEmulated(const std::string &gpu,
-                 std::function<std::string(std::string)> edit = nullptr);
+                 std::function<std::string(std::string)> edit = nullptr,
+                 uint64_t order = 0);
 
   /// For a device that `gpu` is the target of. Compiled kernels are kept in
   /// `cache`, if there is one.
@@ -59,6 +60,9 @@ public:
                  std::shared_ptr<KernelCache> cache);
 
   const TargetInfo &getTarget() const { return target; }
+  /// Has every problem run that many times in a row on the same memory; the
+  /// results are those of the last time.
+  void setLaunches(int64_t count) { launches = count; }
   /// Returns false if the device runs nothing any more.
   bool isAlive() { return !device || device->synchronize(); }
 
@@ -84,6 +88,7 @@ private:
   std::unique_ptr<KernelCompiler> compiler;
   /// Null for a CPU.
   std::unique_ptr<runtime::Device> device;
+  int64_t launches = 1;
 };
 
 /// The tolerance of result `index` of correct solvers against the reference: in

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Engine.h"
+#include "TileVariants.h"
 
 #include "GPU/GpuInstructions.h"
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace mlir;
 using namespace tarpon;
@@ -258,9 +260,10 @@ static double estimate(const GpuTarget &gpu, const Product &product,
                        const Tile &tile) {
   const Geometry &g = product.geometry;
   const TileFields &f = tile.getFields();
-  int64_t blocks = countBlocks(product, {f.blockM, f.blockN}) * f.splitK;
+  int64_t splits = f.wholeSplits();
+  int64_t blocks = countBlocks(product, {f.blockM, f.blockN}) * splits;
   double computed = static_cast<double>(blocks * f.blockM * f.blockN) /
-                    static_cast<double>(f.splitK);
+                    static_cast<double>(splits);
   double wanted =
       static_cast<double>(product.pixels() * g.groups * g.outChannels);
   // The compute units are done when the one with the most blocks is.
@@ -270,6 +273,8 @@ static double estimate(const GpuTarget &gpu, const Product &product,
   double busy =
       std::min(1.0, static_cast<double>(blocks) /
                         static_cast<double>(rounds * gpu.computeUnits));
+  if (f.sharesSteps())
+    std::tie(busy, groups) = std::pair(1.0, f.groupsPerUnit);
   Depth depth(tile, g);
   double padding = static_cast<double>(g.taps() * g.channels) /
                    static_cast<double>(depth.steps * f.blockK);
@@ -391,36 +396,6 @@ double gpuigemm::estimateFraction(const Problem &problem,
                               std::max(compute / fraction, memory));
 }
 
-/// Variants of a tile with one field changed, as far as that makes sense.
-static std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
-                                           const TileFields &fields) {
-  std::vector<TileFields> variants;
-  auto add = [&](auto change) {
-    TileFields variant = fields;
-    change(variant);
-    variants.push_back(variant);
-  };
-  if (fields.stages > 1) {
-    add([](TileFields &f) { ++f.stages; });
-    add([](TileFields &f) { --f.stages; });
-    add([](TileFields &f) { f.splitK *= 2; });
-    add([](TileFields &f) { f.blockK *= 2, f.stages = 2; });
-  } else {
-    add([](TileFields &f) { f.stages = 2; });
-    add([](TileFields &f) {
-      f.stages = 2;
-      f.blockK /= 2;
-    });
-  }
-  add([](TileFields &f) { f.blockK /= 2; });
-  for (int64_t inst : getWaveOpSizes(gpu, dtype))
-    if (findWaveOp(gpu, dtype, inst)->kind != WaveOp::Kind::Wgmma)
-      add([=](TileFields &f) { f.inst = inst; });
-  add([](TileFields &f) { f.splitK = f.splitK == 1 ? 2 : f.splitK / 2; });
-  add([](TileFields &f) { f.wavesPerEu = f.wavesPerEu == 0 ? 3 : 0; });
-  return variants;
-}
-
 /// The tile with as many workgroups as run at a time, which take the blocks in
 /// turn; none if there are no more blocks.
 static std::optional<TileFields> takeTurns(const GpuTarget &gpu, DType dtype,
@@ -435,59 +410,29 @@ static std::optional<TileFields> takeTurns(const GpuTarget &gpu, DType dtype,
              : std::nullopt;
 }
 
-/// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.
-static std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
-                                             const TileFields &usual) {
-  struct Shape {
-    int64_t m, n, waveN, inst, stages;
-  };
-  static constexpr Shape kShapes[] = {
-      {128, 128, 128, 128, 3}, {256, 128, 128, 128, 4}, {256, 128, 128, 128, 3},
-      {128, 128, 64, 128, 3},  {128, 192, 64, 128, 5},  {256, 128, 64, 256, 4},
-      {128, 256, 64, 128, 4},  {64, 192, 64, 64, 5},    {128, 128, 64, 128, 5},
-      {128, 256, 128, 128, 4}, {64, 128, 64, 64, 4},    {64, 64, 64, 64, 4},
-      {128, 64, 64, 128, 4},   {256, 64, 64, 256, 5}};
-  std::vector<TileFields> tiles;
-  for (const Shape &shape : kShapes)
-    for (int64_t splits : {usual.splitK, int64_t(1)}) {
-      std::optional<WaveOp> op = findWaveOp(gpu, dtype, shape.inst);
-      if (!op || op->kind != WaveOp::Kind::Wgmma)
-        continue;
-      TileFields fields = usual;
-      fields.blockM = shape.m;
-      fields.blockN = shape.n;
-      fields.waveM = shape.inst;
-      fields.waveN = shape.waveN;
-      fields.inst = shape.inst;
-      fields.stages = shape.stages;
-      fields.splitK = splits;
-      tiles.push_back(fields);
-    }
-  return tiles;
-}
-
-/// The tile divided among fewer or more waves, or waves of another shape; and
-/// without swizzles, which the banks may not need. ldmatrix needs them.
-static std::vector<TileFields> getWaveVariants(const GpuTarget &gpu,
-                                               const TileFields &fields) {
-  std::vector<TileFields> variants;
-  auto add = [&](int64_t waveM, int64_t waveN, int64_t swizzle) {
-    TileFields variant = fields;
-    variant.waveM = waveM;
-    variant.waveN = waveN;
-    variant.swizzle = swizzle;
-    variants.push_back(variant);
-  };
-  int64_t m = fields.waveM, n = fields.waveN;
-  if (gpu.matrixUnit != MatrixUnit::MmaSync)
-    add(m, n, 0);
-  add(2 * m, n / 2, 1);
-  add(m / 2, 2 * n, 1);
-  add(m, n / 2, 1);
-  add(m / 2, n, 1);
-  add(2 * m, n, 1);
-  add(m, 2 * n, 1);
-  return variants;
+/// The tile with as many workgroups as run at a time, which share all steps;
+/// none if its blocks leave few of them without work in the end.
+static std::optional<TileFields> shareSteps(const GpuTarget &gpu, DType dtype,
+                                            const Product &product,
+                                            TileFields fields) {
+  constexpr double kBusy = 0.95;
+  fields.splitK = 1;
+  std::optional<Tile> tile = Tile::make(gpu, dtype, fields);
+  if (!tile)
+    return std::nullopt;
+  int64_t resident = countResident(gpu, *tile);
+  int64_t blocks = countBlocks(product, {fields.blockM, fields.blockN});
+  int64_t places =
+      llvm::alignTo(blocks, static_cast<uint64_t>(resident * gpu.computeUnits));
+  if (static_cast<double>(blocks) > kBusy * static_cast<double>(places))
+    return std::nullopt;
+  fields.splitK = 0;
+  fields.groupsPerUnit = resident;
+  // A workgroup that waits for a place has its share when others are done.
+  if (gpu.vendor == GpuVendor::NVIDIA && resident > 1)
+    fields.wavesPerEu = llvm::divideCeil(resident * tile->threads(),
+                                         gpu.waveSize * gpu.simdsPerUnit);
+  return Tile::make(gpu, dtype, fields) ? std::optional(fields) : std::nullopt;
 }
 
 /// The number of stages that the steps of a workgroup fill.
@@ -498,8 +443,33 @@ static int64_t getUsefulStages(const GpuTarget &gpu, DType dtype,
   if (!tile)
     return fields.stages;
   int64_t steps =
-      divideCeil(Depth(*tile, product.geometry).steps, fields.splitK);
+      divideCeil(Depth(*tile, product.geometry).steps, fields.wholeSplits());
   return std::max<int64_t>(2, steps + 1);
+}
+
+/// The tiles of both lists with shared steps, best estimate first.
+static std::vector<TileFields> rankSharing(const GpuTarget &gpu, DType dtype,
+                                           const Product &product,
+                                           ArrayRef<Ranked> usual,
+                                           ArrayRef<TileFields> groupTiles) {
+  std::vector<TileFields> all(groupTiles);
+  for (const Ranked &tile : usual)
+    all.push_back(tile.fields);
+  std::vector<Ranked> ranked;
+  for (const TileFields &fields : all)
+    if (auto shared = shareSteps(gpu, dtype, product, fields)) {
+      Tile tile = *Tile::make(gpu, dtype, *shared);
+      double rate = getRelativeRate(gpu, dtype, tile.getOp());
+      ranked.push_back({estimate(gpu, product, tile) * rate, *shared});
+    }
+  llvm::stable_sort(ranked, [](const Ranked &a, const Ranked &b) {
+    return a.fraction > b.fraction;
+  });
+  std::vector<TileFields> tiles;
+  for (const Ranked &tile : ranked)
+    if (tiles.empty() || tiles.back().toConfig() != tile.fields.toConfig())
+      tiles.push_back(tile.fields);
+  return tiles;
 }
 
 std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
@@ -519,10 +489,20 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
       if (std::optional<TileFields> fields =
               takeTurns(gpu, dtype, product, tile.fields))
         tiles.push_back(*fields);
+  std::vector<TileFields> groupTiles =
+      getGroupTiles(gpu, dtype, ranked.front().fields);
+  // The first of those are to be tried early.
+  constexpr size_t kSharing = 8, kFirst = 3;
+  std::vector<TileFields> sharing =
+      rankSharing(gpu, dtype, product, ranked, groupTiles);
+  sharing.resize(std::min(sharing.size(), kSharing));
+  size_t early = std::min(sharing.size(), kFirst);
+  tiles.insert(tiles.begin() + 1, sharing.begin(), sharing.begin() + early);
+  tiles.insert(tiles.end(), sharing.begin() + early, sharing.end());
   for (const Ranked &tile :
        rankTiles(problem, target, product, getMoreBlocks(gpu, dtype)))
     tiles.push_back(tile.fields);
-  llvm::append_range(tiles, getGroupTiles(gpu, dtype, ranked.front().fields));
+  llvm::append_range(tiles, groupTiles);
   for (const Ranked &tile : ArrayRef(ranked).take_front(kVaried))
     llvm::append_range(tiles, getVariants(gpu, dtype, tile.fields));
   llvm::append_range(tiles, getWaveVariants(gpu, ranked.front().fields));

@@ -134,17 +134,63 @@ bool gpuigemm::areStagesCopied(const GpuTarget &gpu, const TensorDesc &input,
   return tile.getFields().stages > 1 && canBeCopied(gpu, input, g);
 }
 
+/// If there are more sums than this, there are enough workgroups without
+/// splits.
+static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
+
+/// The bytes of the sums of one split, for every tile.
+static int64_t getSumBytes(const Product &product) {
+  constexpr int64_t kLongestRun = 16;
+  const Geometry &g = product.geometry;
+  return product.pixels() * g.groups *
+         static_cast<int64_t>(llvm::alignTo(g.outChannels, kLongestRun)) * 4;
+}
+
+/// The workspace for parts of blocks: as many as all units of the largest GPUs
+/// hold, and none if there are so many blocks that the last ones do not matter.
+static int64_t getMostSharedBytes(const GpuTarget &gpu,
+                                  const Product &product) {
+  constexpr int64_t kMost = 40 << 20, kPartsOfResult = 64, kRounds = 16;
+  int64_t bytes = getSumBytes(product);
+  constexpr int64_t kBlockBytes = 128 * 128 * 4;
+  if (bytes > kRounds * gpu.computeUnits * kBlockBytes)
+    return 0;
+  return std::min(kMost, kPartsOfResult * bytes);
+}
+
+StepShares gpuigemm::getShares(const GpuTarget &gpu, const Product &product,
+                               const Tile &tile) {
+  const TileFields &f = tile.getFields();
+  const Geometry &g = product.geometry;
+  return {countBlocks(f, g), Depth(tile, g).steps,
+          f.groupsPerUnit * gpu.computeUnits};
+}
+
+/// Returns "" if workgroups can share the product's steps, otherwise the
+/// reason.
+static std::string checkShares(const GpuTarget &gpu, const Product &product,
+                               const Tile &tile) {
+  int64_t steps = Depth(tile, product.geometry).steps;
+  if (countBlocks(tile.getFields(), product.geometry) * steps >= kByteLimit)
+    return "has more than 2^31 steps";
+  if (SharedSteps::getSumBytes(getShares(gpu, product, tile), tile) >
+      getMostSharedBytes(gpu, product))
+    return "has more parts of blocks than the workspace holds";
+  return "";
+}
+
 /// Returns "" if the product can use that tile, otherwise the reason.
 static std::string checkTile(const Problem &problem, const TargetInfo &target,
                              const Product &product, const Tile &tile) {
-  int64_t splits = tile.getFields().splitK;
+  const TileFields &f = tile.getFields();
+  int64_t splits = f.wholeSplits();
   bool needsCopies =
       tile.getFields().stages > 2 || tile.getOp().kind == WaveOp::Kind::Wgmma;
   if (needsCopies &&
       !canBeCopied(*target.gpu, problem.operands[0], product.geometry))
     return "a third stage needs an input that is copied as it is";
-  if (tile.getFields().groupsPerUnit > 0 &&
-      (tile.getFields().stages < 2 ||
+  if (f.groupsPerUnit > 0 && !f.sharesSteps() &&
+      (f.stages < 2 ||
        !canBeCopied(*target.gpu, problem.operands[0], product.geometry)))
     return "turns need stages of an input that is copied as it is";
   CopyForm copies =
@@ -157,6 +203,9 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
            " for this many results";
   // More splits than steps would only rename fewer splits.
   int64_t steps = Depth(tile, product.geometry).steps;
+  if (f.sharesSteps())
+    if (std::string why = checkShares(*target.gpu, product, tile); !why.empty())
+      return why;
   if (splits > steps)
     return "split_k is at most " + std::to_string(steps) +
            ", which is how many steps there are";
@@ -189,18 +238,6 @@ std::optional<Tile> gpuigemm::getTile(const Problem &problem,
 // Workspace
 //===----------------------------------------------------------------------===//
 
-/// If there are more sums than this, there are enough workgroups without
-/// splits.
-static constexpr int64_t kMostSumBytes = 16 << 20, kMostSplits = 16;
-
-/// The bytes of the sums of one split, for every tile.
-static int64_t getSumBytes(const Product &product) {
-  constexpr int64_t kLongestRun = 16;
-  const Geometry &g = product.geometry;
-  return product.pixels() * g.groups *
-         static_cast<int64_t>(llvm::alignTo(g.outChannels, kLongestRun)) * 4;
-}
-
 int64_t gpuigemm::getMaxSplits(const Product &product) {
   return std::clamp<int64_t>(kMostSumBytes / getSumBytes(product), 1,
                              kMostSplits);
@@ -222,8 +259,12 @@ int64_t gpuigemm::getWorkspaceSize(const Problem &problem,
                                      product.images));
   if (!problem.operands[1].constant)
     reserve(bytes, getMostPackedBytes(problem, target, product));
-  if (int64_t splits = getMaxSplits(product); splits > 1)
-    reserve(bytes, splits * getSumBytes(product));
+  int64_t splits = getMaxSplits(product);
+  int64_t sums = splits > 1 ? splits * getSumBytes(product) : 0;
+  if (target.gpu)
+    sums = std::max(sums, getMostSharedBytes(*target.gpu, product));
+  if (sums > 0)
+    reserve(bytes, sums);
   return bytes;
 }
 
@@ -357,7 +398,9 @@ public:
 
 private:
   void planOne(const ProductSpec &spec, const InputShape &input,
-               BufferSlot filter, BufferSlot sums, int64_t splits);
+               BufferSlot filter, int64_t splits);
+  /// Reserves places for sums that several workgroups add to.
+  void planPartialSums(const ProductSpec &spec, int64_t splits);
   BufferSlot addTable(int64_t imageBytes);
   bool loadsEarly() const;
 
@@ -369,7 +412,7 @@ private:
   const Geometry &g;
   ResultSpec result;
   ChannelTables tables{};
-  BufferSlot table{};
+  BufferSlot table{}, sums{BufferSlot::Workspace, 0}, counters{};
 };
 
 } // namespace
@@ -412,12 +455,12 @@ bool ProductPlanner::loadsEarly() const {
 }
 
 void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
-                             BufferSlot filter, BufferSlot sums,
-                             int64_t splits) {
+                             BufferSlot filter, int64_t splits) {
   LaunchBuilder launch(plan);
   ProductKernel kernel(launch, spec, g, input, filter,
                        getPackedBytes(tile, g, product.filters.count), table,
-                       countTableColumns(result.operands), sums, splits,
+                       countTableColumns(result.operands), sums, counters,
+                       splits,
                        tile.getFields().groupsPerUnit * gpu.computeUnits);
   std::string symbol = kernel.symbol();
   std::optional<ResultAccess> access;
@@ -434,6 +477,20 @@ void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
   plan.launches.back().kernel.ldsBytes = tile.ldsBytes();
 }
 
+void ProductPlanner::planPartialSums(const ProductSpec &spec, int64_t splits) {
+  if (spec.split)
+    sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));
+  if (!spec.sharesSteps)
+    return;
+  StepShares shares = getShares(gpu, product, tile);
+  sums.index =
+      reserve(plan.workspaceBytes, SharedSteps::getSumBytes(shares, tile));
+  int64_t bytes = SharedSteps::getCounterBytes(shares, tile);
+  counters = addConstant(plan, {[bytes](const ConstantOperands &) {
+                           return std::vector<char>(bytes);
+                         }});
+}
+
 /// LDS leaves the first-level cache at least 28 KiB, and usually twice as much.
 static constexpr int64_t kMostSharedFilter = 48 << 10;
 
@@ -447,7 +504,7 @@ void ProductPlanner::run() {
 
   Depth depth(tile, g);
   // Only splits with steps are launched.
-  int64_t splits = std::min(tile.getFields().splitK, depth.steps);
+  int64_t splits = std::min(tile.getFields().wholeSplits(), depth.steps);
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
   bool copies = areStagesCopied(gpu, problem.operands[0], g, tile);
   // On AMD's GPUs one kernel is for all windows, so that a network needs few.
@@ -468,12 +525,12 @@ void ProductPlanner::run() {
                                      kMostSharedFilter,
                    isTailored && g.outChannels % tile.getFields().blockM == 0,
                    /*takesTurns=*/tile.getFields().groupsPerUnit > 0,
+                   tile.getFields().sharesSteps(),
                    /*loadsEarly=*/false};
-  spec.loadsEarly = copies && !spec.split && loadsEarly();
-  BufferSlot sums{BufferSlot::Workspace, 0};
-  if (spec.split)
-    sums.index = reserve(plan.workspaceBytes, splits * getSumBytes(product));
-  planOne(spec, input, filter, sums, splits);
+  // A part of a block has no results.
+  spec.loadsEarly = copies && !spec.split && !spec.sharesSteps && loadsEarly();
+  planPartialSums(spec, splits);
+  planOne(spec, input, filter, splits);
   if (spec.split)
     planSums(plan, problem, result, g, tile, tables, table, sums, splits);
 }

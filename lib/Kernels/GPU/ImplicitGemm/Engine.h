@@ -72,6 +72,9 @@ std::vector<TileFields> proposeTiles(const Problem &problem,
 double estimateFraction(const Problem &problem, const TargetInfo &target,
                         const Product &product);
 
+/// How workgroups share the product's steps, with such a tile.
+StepShares getShares(const GpuTarget &gpu, const Product &product,
+                     const Tile &tile);
 /// The number of splits of k whose sums fit the workspace.
 int64_t getMaxSplits(const Product &product);
 int64_t getWorkspaceSize(const Problem &problem, const TargetInfo &target,

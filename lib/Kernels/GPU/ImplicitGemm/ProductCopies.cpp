@@ -14,6 +14,8 @@
 
 #include "ProductEmitter.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::gpuigemm;
@@ -197,8 +199,14 @@ void ProductEmitter::unflattenSource(ValueRange values) {
 }
 
 void ProductEmitter::emitTurns() {
-  Value count = ints.param(kernel.blocks), groups = ints.param(kernel.groups);
-  Value first = ints.from(b.getBegin());
+  Value count, groups, first;
+  if (spec.sharesSteps) {
+    std::tie(first, count, groups) = std::tuple(zero, share.turns, ints.cst(1));
+  } else {
+    count = ints.param(kernel.blocks);
+    groups = ints.param(kernel.groups);
+    first = ints.from(b.getBegin());
+  }
   prepareBlock(first);
   startCopies(zero);
   Values carried = flattenSource();

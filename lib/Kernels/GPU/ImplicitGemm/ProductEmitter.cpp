@@ -36,6 +36,10 @@ void ProductEmitter::emit() {
   zero = ints.cst(0);
   prepareLane();
   wave.prepare(thread);
+  if (spec.sharesSteps)
+    prepareShare();
+  if (spec.sharesSteps && !spec.copies)
+    return emitSharedSteps();
   if (spec.takesTurns)
     return emitTurns();
   prepareBlock(ints.from(b.getBegin()));
@@ -63,7 +67,7 @@ void ProductEmitter::prepareBlock(Value index) {
 
 ProductEmitter::Block ProductEmitter::decodeBlock(Value index) {
   Block block;
-  Value rest = index;
+  Value rest = spec.sharesSteps ? getSharedBlock(index) : index;
   std::tie(rest, block.channelBlock) =
       kernel.channelBlocks.bind(b).divRem(b, rest);
   std::tie(rest, block.pixelBlock) = kernel.pixelBlocks.bind(b).divRem(b, rest);
@@ -74,6 +78,8 @@ ProductEmitter::Block ProductEmitter::decodeBlock(Value index) {
   block.image = spec.batched ? rest : zero;
   block.firstStep = zero;
   block.endStep = ints.param(kernel.steps);
+  if (spec.sharesSteps)
+    limitSteps(block, index);
   if (!spec.split)
     return block;
   Value count = ints.param(kernel.stepsPerSplit);
@@ -413,6 +419,18 @@ void ProductEmitter::loadOperands() {
 }
 
 void ProductEmitter::finish(const Values &sums) {
+  if (!spec.sharesSteps)
+    return storeAll(sums);
+  b.ifThen(combine(sums), [&] { storeAll(sums); });
+}
+
+Value ProductEmitter::getRun(const Values &sums, int64_t column, int64_t run) {
+  if (spec.sharesSteps)
+    return runs[run * tile.columns() + column];
+  return wave.getRun(sums, column, run);
+}
+
+void ProductEmitter::storeAll(const Values &sums) {
   Value channels = ints.param(kernel.channels);
   for (int64_t run = 0; run < tile.runs(); ++run) {
     Value first = b.add(channel, wave.getRunChannel(run));
@@ -448,7 +466,7 @@ void ProductEmitter::storeResults(const Values &sums, int64_t run,
            ArrayRef(places).slice(i).take_front(kColumnsLoaded))
         operands.push_back(bound->load(place, first));
     bound->store(places[i], shared, operands[i],
-                 wave.getRun(sums, static_cast<int64_t>(i), run),
+                 getRun(sums, static_cast<int64_t>(i), run),
                  b.slt(columns[i], count));
   }
 }

@@ -30,6 +30,12 @@ private:
     Value group, image; ///< the second of a batch, else 0
     Value channelBlock, pixelBlock, split;
     Value firstStep, endStep;
+    Value shared; ///< its number among those whose steps are shared
+  };
+  /// The share of a workgroup, in all shared blocks.
+  struct Share {
+    Value group, begin, end;
+    Value firstBlock, turns;
   };
   /// A coordinate that lies outside of every input, whatever is added to it.
   static constexpr int64_t kOutside = 1 << 30;
@@ -128,9 +134,33 @@ private:
   /// Loads the operands of all results.
   void loadOperands();
   void finish(const Values &sums);
+  void storeAll(const Values &sums);
+  Value getRun(const Values &sums, int64_t column, int64_t run);
   /// Stores a run of each of the lane's pixels.
   void storeResults(const Values &sums, int64_t run, Value first);
   void storeSums(const Values &sums, int64_t run, Value first);
+
+  // Shared steps.
+  void prepareShare();
+  Value getSharedBlock(Value turn);
+  void limitSteps(Block &block, Value turn);
+  /// All blocks and parts of a workgroup that copies through registers.
+  void emitSharedSteps();
+  int64_t pieceSums() const;
+  Values takePieces(const Values &sums);
+  /// Sets `runs`.
+  void joinPieces(mlir::ValueRange pieces);
+  Value getPart(Value group, Value isHead);
+  void storePieces(const Values &pieces);
+  Value getGroupOf(Value step);
+  Value getCounter();
+  Value awaitOthers(Value others);
+  Value countArrival(Value others);
+  Value meet(const Values &own, Value isHead, Value others);
+  Values addParts(const Values &own, Value firstGroup, Value others);
+  /// Sets `runs` to the sums of all steps and returns true (i1), or false if
+  /// another workgroup will do so.
+  Value combine(const Values &sums);
 
   GpuKernelBuilder &b;
   const GpuInstructions &instructions;
@@ -145,6 +175,7 @@ private:
 
   Value thread, zero;
   Block block;
+  Share share;
   BoundedBuffer filter, input;
   Value filterOffset, filterStart;
   /// The chunk of a row from which this lane loads, its offset and that of the
@@ -164,6 +195,8 @@ private:
   mlir::SmallVector<ResultAccess::Bound::Pixel> places;
   /// By run and pixel, if they are loaded before the steps.
   mlir::SmallVector<ResultAccess::Bound::Loaded> loaded;
+  /// The sums by run and pixel, if those of several workgroups were added.
+  Values runs;
 };
 
 } // namespace tarpon::gpuigemm

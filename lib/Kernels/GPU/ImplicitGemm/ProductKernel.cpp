@@ -46,7 +46,7 @@ std::string ProductKernel::symbol() const {
   text += spec.sharesPixels ? "_l1b" : "";
   text += spec.sharesFilter ? "_l1a" : "";
   text += spec.wholeBlocks ? "_whole" : "";
-  text += spec.takesTurns ? "_turns" : "";
+  text += spec.sharesSteps ? "_share" : spec.takesTurns ? "_turns" : "";
   text += spec.loadsEarly ? "_early" : "";
   return text;
 }
@@ -80,6 +80,12 @@ static int64_t countPixels(const Geometry &g) {
   return g.batched ? g.outPixels() : g.batch * g.outPixels();
 }
 
+int64_t gpuigemm::countBlocks(const TileFields &fields, const Geometry &g) {
+  return divideCeil(g.outChannels, fields.blockM) *
+         divideCeil(countPixels(g), fields.blockN) *
+         (g.batched ? g.batch : g.groups);
+}
+
 /// The value of 8-bit padding, as the matrix instruction reads it.
 static int64_t getFill(const ProductSpec &spec, const InputShape &input) {
   if (!spec.tile.getOp().isInteger())
@@ -92,8 +98,8 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                              const Geometry &g, const InputShape &input,
                              BufferSlot filter, int64_t filterSize,
                              BufferSlot table, int64_t tableColumns,
-                             BufferSlot partialSums, int64_t splitCount,
-                             int64_t mostGroups)
+                             BufferSlot partialSums, BufferSlot counters,
+                             int64_t splitCount, int64_t mostGroups)
     : spec(spec), inputBuffer(launch.addBuffer(input.slot)),
       filterBuffer(launch.addBuffer(filter)), tableColumns(tableColumns),
       inputBytes(launch.addParam(input.bytes)),
@@ -125,9 +131,14 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
     tableBuffer = launch.addBuffer(table);
   if (spec.split)
     sumsBuffer = launch.addBuffer(partialSums);
-  numTasks = divideCeil(g.outChannels, fields.blockM) *
-             divideCeil(countPixels(g), fields.blockN) * splitCount *
-             (g.batched ? g.batch : g.groups);
+  numTasks = countBlocks(fields, g) * splitCount;
+  if (spec.sharesSteps) {
+    int64_t steps = Depth(spec.tile, g).steps;
+    StepShares shares(numTasks, steps, mostGroups);
+    shared.emplace(launch, shares, steps, partialSums, counters);
+    numTasks = shares.groups;
+    return;
+  }
   if (!spec.takesTurns)
     return;
   blocks = launch.addParam(numTasks);

@@ -26,6 +26,7 @@
 #define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H
 
 #include "ResultAccess.h"
+#include "SharedSteps.h"
 #include "Tile.h"
 
 namespace tarpon::gpuigemm {
@@ -88,6 +89,8 @@ struct ProductSpec {
   bool wholeBlocks;
   /// True if workgroups take blocks in turn.
   bool takesTurns;
+  /// True if they do with parts of blocks, too.
+  bool sharesSteps;
   /// True if the epilogue's operands are loaded before the steps, which then
   /// hide the time that it takes.
   bool loadsEarly;
@@ -101,6 +104,9 @@ struct ProductSpec {
 /// The channels of a group in such stored sums, which lie
 /// [split][image][pixel][group][channel].
 int64_t getSumChannels(const Tile &tile, const Geometry &geometry);
+
+/// The number of blocks of all groups, or of all images of a batch.
+int64_t countBlocks(const TileFields &fields, const Geometry &geometry);
 
 /// Buffers and parameters of the launch. Captured by value in
 /// KernelSource::emit.
@@ -116,12 +122,13 @@ public:
     MagicDivisor pixel, tap;
   };
 
-  /// `mostGroups` is how many workgroups take turns.
+  /// `mostGroups` is how many workgroups take turns. If they share steps,
+  /// `partialSums` and `counters` are SharedSteps'.
   ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                 const Geometry &geometry, const InputShape &input,
                 BufferSlot filter, int64_t filterBytes, BufferSlot table,
-                int64_t tableColumns, BufferSlot partialSums, int64_t splits,
-                int64_t mostGroups);
+                int64_t tableColumns, BufferSlot partialSums,
+                BufferSlot counters, int64_t splits, int64_t mostGroups);
 
   void emit(KernelBuilder &b, const ResultAccess *result) const;
 
@@ -138,6 +145,7 @@ private:
   int64_t pixels, channels, allPixels, sumsPitch, sumsOfGroup, fill;
   int64_t steps, stepsPerSplit;
   int64_t blocks = 0, groups = 0; ///< if workgroups take turns
+  std::optional<SharedSteps> shared;
   MagicDivisor channelBlocks, pixelBlocks, splits;
   /// The chunks of one tap (merged), or the number of taps.
   MagicDivisor depthDivisor;

@@ -82,10 +82,12 @@ static std::string checkShape(const WaveOp &op, const TileFields &f) {
     return "a block must be made of whole wave tiles";
   if (f.swizzle < 0 || f.swizzle > 1)
     return "swizzle is 0 or 1";
-  if (f.splitK < 1 || f.splitK > 64)
-    return "split_k is from 1 to 64";
+  if (f.splitK < 0 || f.splitK > 64)
+    return "split_k is from 0 to 64";
   if (f.groupsPerUnit < 0 || f.groupsPerUnit > 32)
     return "groups_per_unit is from 0 to 32";
+  if (f.sharesSteps() && f.groupsPerUnit == 0)
+    return "steps are shared by workgroups that take turns";
   int64_t rowBytes = f.blockK * op.elementBytes();
   constexpr int64_t kSwizzledBytes = 128;
   if (op.kind == WaveOp::Kind::Wgmma &&

@@ -24,6 +24,8 @@ struct TileFields {
   int64_t waveM, waveN;           ///< of a wave
   int64_t inst;                   ///< m of the WaveOp
   int64_t stages; ///< of LDS: 1 or 2, and more with asynchronous copies
+  /// A block's steps are divided among that many workgroups. 0: workgroups that
+  /// take turns have as many steps as each other; see SharedSteps.h.
   int64_t splitK;
   int64_t swizzle;    ///< 1: chunks of LDS lie so that no banks conflict
   int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
@@ -31,6 +33,10 @@ struct TileFields {
   /// compute unit take blocks in turn, and copy data of the next one while they
   /// store the results of one.
   int64_t groupsPerUnit;
+
+  bool sharesSteps() const { return splitK == 0; }
+  /// The number of equal parts of a block that workgroups take whole.
+  int64_t wholeSplits() const { return sharesSteps() ? 1 : splitK; }
 
   PerfConfig toConfig() const;
   /// Returns none, with the reason, if a field is missing or there are others.

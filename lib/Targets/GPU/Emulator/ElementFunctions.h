@@ -25,6 +25,13 @@ struct Add {
     return a + b;
   }
 };
+/// Counts up to b, and then from 0 again.
+struct CountUpTo {
+  template <typename T>
+  static T apply(T a, T b) {
+    return a >= b ? T(0) : static_cast<T>(a + 1);
+  }
+};
 struct Sub {
   template <typename T>
   static T apply(T a, T b) {

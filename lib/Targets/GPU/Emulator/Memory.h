@@ -14,15 +14,20 @@
 // and every workgroup. Two accesses of one epoch by different waves, and two
 // accesses of different workgroups, are unordered. This is a vector clock for
 // the ways in which GPU kernels synchronise: waves synchronise through barriers
-// of their whole workgroup only, and workgroups not at all. Atomic loads are
-// checked, but not remembered as readers: a race with a later plain store is
-// not detected.
+// of their whole workgroup only, and workgroups not at all, but for lanes that
+// hand over what they have written: one stores, fences and changes a counter by
+// an atomic operation; another one changes or reads the counter by one, fences
+// and loads. What
+// other lanes of the first one's workgroup have written is not ordered thereby,
+// whatever barriers there are. Atomic loads are checked, but not remembered as
+// readers: a race with a later plain store is not detected.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_TARGETS_GPU_EMULATOR_MEMORY_H
 #define TARPON_TARGETS_GPU_EMULATOR_MEMORY_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -95,12 +100,34 @@ struct Buffer {
   Shadow shadow;
 };
 
+/// A lane's writes to global memory up to a fence, which it has published by an
+/// atomic operation. The epochs are those of its workgroup until then.
+struct Published {
+  uint32_t groupStart, epoch, serial;
+  uint8_t wave, lane;
+
+  bool includesWrite(const Cell &cell) const {
+    return cell.writeEpoch >= groupStart && cell.writeEpoch <= epoch &&
+           cell.writeSerial <= serial && cell.writeWave == wave &&
+           (cell.writeSite & 255) == lane;
+  }
+};
+
 /// One lane's access, as the shadow sees it.
 struct AccessTime {
   uint32_t epoch, groupStart, serial, site;
   uint8_t wave;
   bool atomic = false;
   bool pending = false;
+  /// The writes of other workgroups that the lane knows; may be null.
+  const std::vector<Published> *acquired = nullptr;
+
+  bool hasAcquired(const Cell &cell) const {
+    return acquired && std::any_of(acquired->begin(), acquired->end(),
+                                   [&](const Published &published) {
+                                     return published.includesWrite(cell);
+                                   });
+  }
 };
 
 /// A faulty access.
@@ -124,7 +151,8 @@ inline bool isWriteUnordered(const Cell &cell, bool lds,
     return false;
   if (cell.writeEpoch == time.epoch)
     return cell.writeWave != time.wave;
-  return !lds && cell.writeEpoch != 0 && cell.writeEpoch < time.groupStart;
+  return !lds && cell.writeEpoch != 0 && cell.writeEpoch < time.groupStart &&
+         !time.hasAcquired(cell);
 }
 
 /// Returns true if another wave has read the cell in this epoch.

@@ -126,6 +126,26 @@ bool Workgroup::isFenced(const Cell &cell, uint32_t wave) const {
   return false;
 }
 
+void Wave::fenceDevice() {
+  seen.resize(lanes);
+  acquired.resize(lanes);
+  release = {exec, group->globalEpoch, static_cast<uint32_t>(steps)};
+  forActiveLanes(*this, [&](unsigned lane) {
+    llvm::append_range(acquired[lane], seen[lane]);
+    seen[lane].clear();
+  });
+}
+
+void Wave::meetAt(const Cell *counter, unsigned lane, bool changes) {
+  std::vector<Published> &published = group->machine.published[counter];
+  seen.resize(lanes);
+  llvm::append_range(seen[lane], published);
+  if (changes && (release.lanes >> lane & 1))
+    published.push_back({group->start, release.epoch, release.serial,
+                         static_cast<uint8_t>(index),
+                         static_cast<uint8_t>(lane)});
+}
+
 void MemoryAccess::addPending() {
   for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
     wave.pending.push_back(cell);

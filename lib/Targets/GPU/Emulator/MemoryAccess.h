@@ -34,6 +34,7 @@ public:
     uint8_t *data = resolve(lane, pointer, "reads");
     if (!data || !checked)
       return data;
+    findAcquired(lane);
     for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
       if (Fault::Kind kind = readCell(*cell, *buffer, time, lane))
         return fail(lane, "reads", explainFault(kind, *cell, time));
@@ -46,6 +47,7 @@ public:
     uint8_t *data = resolve(lane, pointer, "writes");
     if (!data || !checked)
       return data;
+    findAcquired(lane);
     bool sameInstruction = false;
     for (Cell *cell = firstCell(), *end = endCell(); cell != end; ++cell)
       if (Fault::Kind kind =
@@ -56,6 +58,13 @@ public:
     if (sameInstruction && bytes && std::memcmp(data, bytes, access.bytes) != 0)
       return failLanes(lane);
     return data;
+  }
+
+  /// The lane meets others at the counter that was accessed last; it shows what
+  /// it has written if it changes the counter.
+  void meet(unsigned lane, bool changes) {
+    if (checked && !access.lds)
+      wave.meetAt(firstCell(), lane, changes);
   }
 
   /// Has the wave hold the cells that were read last. Fails if products cannot
@@ -90,6 +99,11 @@ private:
     if (offset < 0 || offset > limit || (offset & (access.alignment - 1)))
       return failPlace(lane, verb);
     return buffer->data + offset;
+  }
+
+  void findAcquired(unsigned lane) {
+    if (!wave.acquired.empty())
+      time.acquired = &wave.acquired[lane];
   }
 
   bool findBuffer(unsigned lane, unsigned number, const char *verb);

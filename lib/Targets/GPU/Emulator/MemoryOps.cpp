@@ -36,6 +36,8 @@ static void runLoad(Wave &wave, const Instr &instr) {
     const uint8_t *data = memory.read(lane, pointers[lane]);
     if (!data)
       return;
+    if (access.atomic)
+      memory.meet(lane, /*changes=*/false);
     for (uint32_t i = 0; i < access.components; ++i)
       std::memcpy(dst + i * wave.lanes + lane, data + i * sizeof(T), sizeof(T));
   }
@@ -143,6 +145,7 @@ static void runAtomic(Wave &wave, const Instr &instr) {
     T result = narrow<T>(Op::apply(widen(old), widen(values[lane])));
     std::memcpy(data, &result, sizeof(T));
     dst[lane] = old;
+    memory.meet(lane, /*changes=*/true);
   }
 }
 
@@ -173,6 +176,8 @@ static Handler pickAtomic(LLVM::AtomicBinOp operation, Elem elem) {
     return pickInteger<Atomic<Or>::Run>(elem);
   case LLVM::AtomicBinOp::_and:
     return pickInteger<Atomic<And>::Run>(elem);
+  case LLVM::AtomicBinOp::uinc_wrap:
+    return pickInteger<Atomic<CountUpTo>::Run>(elem);
   case LLVM::AtomicBinOp::fadd:
     return pickFloat<Atomic<Add>::Run>(elem);
   case LLVM::AtomicBinOp::fmax:
@@ -201,6 +206,22 @@ static LogicalResult translateAtomic(Translator &translator, Operation *op) {
   Reg pointer = translator.use(atomic.getPtr());
   Reg dst = translator.define(atomic.getRes());
   translator.emit(op, handler, dst, pointer, value).aux = access;
+  return success();
+}
+
+static void runFence(Wave &wave, const Instr & /*instr*/) {
+  wave.fenceDevice();
+}
+
+/// A fence of a smaller scope than all workgroups, or of one direction, orders
+/// nothing here.
+static LogicalResult translateFence(Translator &translator, Operation *op) {
+  auto fence = cast<LLVM::FenceOp>(op);
+  bool isWhole = fence.getOrdering() == LLVM::AtomicOrdering::acq_rel ||
+                 fence.getOrdering() == LLVM::AtomicOrdering::seq_cst;
+  StringRef scope = fence.getSyncscope().value_or("");
+  if (isWhole && (scope.empty() || scope == "agent" || scope == "device"))
+    translator.emit(op, runFence);
   return success();
 }
 
@@ -312,6 +333,7 @@ void emulator::addMemoryOps(OpTable &table) {
   table["llvm.load"] = translateLoad;
   table["llvm.store"] = translateStore;
   table["llvm.atomicrmw"] = translateAtomic;
+  table["llvm.fence"] = translateFence;
   table["llvm.getelementptr"] = translateGep;
   table["llvm.mlir.addressof"] = translateAddressOf;
   table["llvm.mlir.zero"] = translateZero;

@@ -89,7 +89,7 @@ private:
 class Launcher {
 public:
   Launcher(const Program &program, const EmulatedLaunch &launch)
-      : machine{program, launch, {}, 0, {}, {}}, order(program.options.seed) {}
+      : machine{program, launch, {}}, order(program.options.seed) {}
 
   Result<EmulationReport> run();
 
@@ -313,6 +313,9 @@ void Launcher::runGroup(Workgroup &group) {
     wave.heldGroups.clear();
     wave.accumulators.assign(machine.program.accumulators, {});
     wave.registerFence = 0;
+    wave.release = {};
+    wave.seen.clear();
+    wave.acquired.clear();
     wave.steps = 0;
     wave.matrixInstructions = 0;
   }

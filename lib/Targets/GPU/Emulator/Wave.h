@@ -15,6 +15,7 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 
 namespace tarpon::emulator {
 
@@ -25,9 +26,11 @@ struct Machine {
   /// Buffer 0 is none, then comes LDS, then the arguments.
   std::vector<Buffer> buffers;
   uint32_t epoch = 0;
-  EmulationReport report;
+  /// The writes that were published, by counter.
+  std::unordered_map<const Cell *, std::vector<Published>> published = {};
+  EmulationReport report = {};
   /// The fault that ended the launch; empty if there is none.
-  std::string error;
+  std::string error = {};
 };
 
 /// The last fence between copies and asynchronous products that a wave has
@@ -104,6 +107,15 @@ struct Wave {
   std::vector<Accumulator> accumulators;
   /// The step of the last fence between accesses to registers and products.
   uint64_t registerFence = 0;
+  /// The last fence between accesses to global memory, and the lanes that
+  /// executed it.
+  struct {
+    uint64_t lanes = 0;
+    uint32_t epoch = 0, serial = 0;
+  } release = {};
+  /// Writes that other workgroups have published, by lane: seen at counters,
+  /// and fenced since then. Empty as long as there are no fences.
+  std::vector<std::vector<Published>> seen, acquired;
 
   template <typename T>
   T *at(uint32_t offset) const {
@@ -138,6 +150,11 @@ struct Wave {
   const Cell *completeProducts(size_t left);
   /// Orders the wave's writes to LDS with later asynchronous products.
   void fenceProxy();
+
+  /// Orders the active lanes' accesses to global memory.
+  void fenceDevice();
+  /// The lane reads or changes a counter by an atomic operation.
+  void meetAt(const Cell *counter, unsigned lane, bool changes);
 
   /// Ends the launch with the error "kernel k: workgroup 3, wave 1, lane 17:
   /// 'op' at file:1:2 MESSAGE". A negative lane is left out.

@@ -34,6 +34,18 @@ static double getWorkspaceBytes(const SolutionPlan &plan, int64_t begin) {
   return static_cast<double>(std::max<int64_t>(0, end - begin));
 }
 
+static bool sharesSteps(const PerfConfig &config) {
+  return config.has("split_k") && config.get("split_k") == 0;
+}
+
+/// Returns true if the slot holds the sums of parts of blocks, which lie behind
+/// all else. They are read while a cache still has them.
+static bool isPartOfBlocks(const LaunchPlan &launch, const BufferSlot &slot) {
+  return llvm::none_of(launch.buffers, [&](const BufferSlot &other) {
+    return other.kind == BufferSlot::Workspace && other.index > slot.index;
+  });
+}
+
 /// The bytes of the launch's distinct buffers. The inputs of constants are
 /// taken to be as large as the constants.
 static double getBytes(const CompiledSolution &solution,
@@ -56,7 +68,8 @@ static double getBytes(const CompiledSolution &solution,
           solution.problem.getResult(slot.index).numBytes());
       break;
     case BufferSlot::Workspace:
-      bytes += getWorkspaceBytes(solution.plan, slot.index);
+      if (!sharesSteps(solution.config) || !isPartOfBlocks(launch, slot))
+        bytes += getWorkspaceBytes(solution.plan, slot.index);
       break;
     case BufferSlot::Constant:
       bytes += product.constantBytes / constants;
@@ -114,8 +127,9 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     // The solver's expected fraction does not apply to launches that pack or
     // sum up.
     work.expectedFraction = index == main ? solution.expectedFraction : 1;
+    work.sharesSteps = index == main && sharesSteps(solution.config);
     if (solution.config.has("split_k"))
-      work.splitK = solution.config.get("split_k");
+      work.splitK = std::max<int64_t>(1, solution.config.get("split_k"));
     work.takesTurns = index == main && solution.config.has("groups_per_unit") &&
                       solution.config.get("groups_per_unit") > 0;
     LaunchEstimate estimate = estimateLaunch(profiles[index], work, gpu);

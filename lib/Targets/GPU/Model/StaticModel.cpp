@@ -22,7 +22,8 @@
 //   iterations = ceil(K / (splitK * D)) * ceil(R * splitK / (workgroups * A)),
 // the second factor being 1 unless a workgroup does one tile after another.
 // Tiles that reach beyond the result, and the last part of K, thus cost as much
-// as full ones.
+// as full ones. Where workgroups share the steps of all tiles, the second
+// factor is what a workgroup has of them, a fraction.
 //   rounds   ceil(workgroups / (units * G)); in the last one units may hold
 //            fewer workgroups, down to one
 //   compute  over the rounds: iterations * clocks of an iteration + clocks of
@@ -100,7 +101,8 @@ static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
       llvm::divideCeil(profile.resources.workgroup, gpu.waveSize));
 }
 
-/// The number of tiles that a workgroup does one after another.
+/// The number of tiles that a workgroup does one after another; of shared ones,
+/// its share.
 static double countTiles(const KernelProfile &profile, const LaunchWork &work,
                          const GpuTarget &gpu) {
   double area = profile.resultsPerWave * countWaves(profile, gpu);
@@ -108,7 +110,8 @@ static double countTiles(const KernelProfile &profile, const LaunchWork &work,
   double split = static_cast<double>(work.splitK);
   if (area == 0)
     return 1;
-  return std::max(1.0, std::ceil(work.results * split / (groups * area)));
+  double tiles = work.results * split / (groups * area);
+  return work.sharesSteps ? tiles : std::max(1.0, std::ceil(tiles));
 }
 
 /// The number of iterations of a workgroup.
@@ -124,7 +127,7 @@ static double countIterations(const KernelProfile &profile,
   double products = work.flops / (2 * work.results);
   double depth = groupFlops / (2 * area);
   double parts = std::max(1.0, std::ceil(products / (split * depth)));
-  return parts * countTiles(profile, work, gpu);
+  return std::ceil(parts * countTiles(profile, work, gpu));
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,7 +138,8 @@ static double countIterations(const KernelProfile &profile,
 static double getOutsideClocks(const KernelProfile &profile,
                                const LaunchWork &work, double waves,
                                const GpuTarget &gpu) {
-  double turns = work.takesTurns ? countTiles(profile, work, gpu) : 1;
+  double tiles = work.takesTurns ? countTiles(profile, work, gpu) : 1;
+  double turns = std::max(1.0, tiles);
   return turns * getClocks(getTerms(profile.rest, waves, gpu), gpu) +
          getModelFigures(gpu).firstLoadClocks;
 }

@@ -50,6 +50,33 @@ std::string exchange(const std::string &middle) {
   )";
 }
 
+/// Lanes hand over what they have stored: the last one of those that meet at a
+/// counter reads it.
+std::string handOver(const std::string &before, const std::string &behind,
+                     const std::string &place = "%tid") {
+  return kPlaces + R"(
+    %c256 = arith.constant 256 : i32
+    %at = arith.addi %c256, %tid : i32
+    %pc = llvm.getelementptr %x[%at] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+    llvm.store %tid, %px : i32, !llvm.ptr<1>
+  )" + before +
+         R"(
+    %old = llvm.atomicrmw uinc_wrap %pc, %c1 monotonic : !llvm.ptr<1>, i32
+  )" + behind +
+         R"(
+    %last = arith.cmpi eq, %old, %c1 : i32
+    scf.if %last {
+      %other = arith.subi %c1, %bid : i32
+      %start = arith.muli %other, %c128 : i32
+      %o = arith.addi %start, )" +
+         place + R"( : i32
+      %po = llvm.getelementptr %x[%o] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, i32
+      %v = llvm.load %po : !llvm.ptr<1> -> i32
+      llvm.store %v, %px : i32, !llvm.ptr<1>
+    }
+  )";
+}
+
 } // namespace
 
 TEST(EmulatorFaultsTest, MissingBarrier) {
@@ -481,4 +508,41 @@ TEST(EmulatorFaultsTest, RefusedLaunches) {
   EXPECT_EQ(getMessage(emulate(kernel.get(), launch)),
             "kernel k is launched with a block of 128 in dimension 0, and its "
             "known_block_size has 64");
+}
+
+TEST(EmulatorFaultsTest, HandsOverBetweenWorkgroups) {
+  const std::string fence = "llvm.fence acq_rel\n", race = "another workgroup";
+  const std::string device = "llvm.fence syncscope(\"agent\") acq_rel\n";
+  EmulatorOptions shuffled;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    shuffled.seed = seed;
+    EXPECT_EQ(getFault(handOver(fence, fence), 2048, 2, shuffled), "");
+    EXPECT_EQ(getFault(handOver(device, device), 2048, 2, shuffled), "");
+    const std::string narrow = "llvm.fence syncscope(\"workgroup\") acq_rel\n";
+    const std::string other = "%neighbour = arith.xori %tid, %c1 : i32\n";
+    for (const std::string &body :
+         {handOver(fence, ""), handOver("", fence), handOver("", ""),
+          handOver(narrow, fence), handOver(fence, narrow),
+          // What another lane has stored is not handed over.
+          handOver(fence + other, fence, "%neighbour"),
+          // Nor is what was stored behind the fence.
+          handOver(fence + "llvm.store %c1, %px : i32, !llvm.ptr<1>\n",
+                   fence)}) {
+      std::string fault = getFault(body, 2048, 2, shuffled);
+      EXPECT_NE(fault.find(race), std::string::npos) << fault << "\n" << body;
+    }
+  }
+}
+
+/// The counter is zero again.
+TEST(EmulatorFaultsTest, CountsUpAndStartsAgain) {
+  std::vector<uint8_t> memory(2048, 0);
+  const std::string fence = "llvm.fence acq_rel\n";
+  for (int launch = 0; launch < 2; ++launch) {
+    EXPECT_EQ(getMessage(emulateBody("%x: !llvm.ptr<1>", handOver(fence, fence),
+                                     2, 128, {makeBuffer(memory)}, {})),
+              "");
+    for (size_t i = 1024; i < 1536; ++i)
+      EXPECT_EQ(memory[i], 0) << i;
+  }
 }

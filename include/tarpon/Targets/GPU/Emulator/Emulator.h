@@ -12,9 +12,10 @@
 // - accesses outside of the buffer that a pointer was made from, and accesses
 //   less aligned than the op says;
 // - races on LDS and global memory: two waves of a workgroup access the same
-//   bytes with no barrier between, or two workgroups do at all, and one of them
-//   writes, and not both are atomic; lanes of one store that write different
-//   values to one place;
+//   bytes with no barrier between, or two workgroups do and no lane has handed
+//   its writes over to another one (Memory.h), and one of them writes, and not
+//   both are atomic; lanes of one store that write different values to one
+//   place;
 // - reads of LDS, or of a buffer declared uninitialised, never written;
 // - barriers that not all waves, or not all lanes of a wave, reach;
 // - lanes that read lanes which are inactive, matrix instructions in divergent

@@ -68,6 +68,9 @@ struct LaunchWork {
   /// True if a workgroup does one tile after another, and for each of them what
   /// is outside of the loop.
   bool takesTurns = false;
+  /// True if workgroups have equal shares of all iterations, wherever in a tile
+  /// they begin.
+  bool sharesSteps = false;
   /// The dtype of the peak, for a kernel without a loop that the model knows.
   runtime::DType dtype = runtime::DType::F32;
   double expectedFraction = 1;
