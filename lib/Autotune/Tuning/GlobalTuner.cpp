@@ -535,9 +535,9 @@ Status GlobalTuner::tuneRegions() {
     return tune(problem);
   };
   TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne);
-  Status status =
-      RegionTuner(model, trialMeasurer, progress, *regions, deadline)
-          .run(std::move(known));
+  Status status = RegionTuner(model, trialMeasurer, progress, *regions,
+                              Deadline::after(getSecondsLeft()))
+                      .run(std::move(known));
   dropLosers();
   return status;
 }

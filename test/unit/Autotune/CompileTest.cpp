@@ -160,6 +160,65 @@ TEST_F(CompileTest, PickGlobalIsReplayedBitByBit) {
   EXPECT_THAT(formatCandidates(tuned.record), HasSubstr("winner"));
 }
 
+/// A plan may mix precisions and layouts; which ones a tuner finds depends on
+/// the machine, so that they are written by hand.
+TEST_F(CompileTest, ChoicesOfRegionsAreReplayedBitByBit) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  options.dtype = *parseDtypeKnob("fp32,int8");
+  options.tuningTime = 0;
+  CompileOutcome tuned = compile(options);
+  options.dtype = *parseDtypeKnob("int8");
+  CandidateRecord mixed = compile(options).record.candidates.front();
+  std::vector<RegionChoice> regions;
+  for (size_t i = 0; i < mixed.ranges.size() - 1; ++i)
+    regions.push_back({i % 3 ? runtime::Precision::I8 : runtime::Precision::F32,
+                       {i % 4 ? Layout::NHWC : Layout::NCHW}});
+  mixed.choice = makeRegionChoice(regions, Fusion::On);
+  EXPECT_EQ(mixed.choice.name(), "mixed/mixed");
+  TuningFile file = tuned.record;
+  file.winner = static_cast<int64_t>(file.candidates.size());
+  file.candidates.push_back(std::move(mixed));
+  ASSERT_TRUE(writeTuningFile(file, directory.file("mixed.json")));
+
+  CompileOptions again = getOptions("tiny_resnet");
+  again.replay = directory.file("mixed.json");
+  again.replayAnyway = true;
+  CompileOutcome first = compile(again);
+  ASSERT_TRUE(writeTuningFile(first.record, directory.file("exact.json")));
+  again.replay = directory.file("exact.json");
+  again.replayAnyway = false;
+  CompileOutcome second = compile(again);
+  EXPECT_TRUE(second.replaced.empty());
+  EXPECT_EQ(second.package.dtype, "mixed");
+  EXPECT_EQ(runPackage(std::move(first.package)),
+            runPackage(std::move(second.package)));
+}
+
+TEST_F(CompileTest, ReplaysAnyPointOfTheFront) {
+  CompileOptions options = getGlobalOptions("tiny_resnet");
+  options.dtype = *parseDtypeKnob("fp32,bf16");
+  options.layout = *parseLayoutKnob("nhwc");
+  CompileOutcome tuned = compile(options);
+  // Times are made up, so that both are on the front.
+  tuned.record.candidates[0].pipeline->median = 2;
+  tuned.record.candidates[1].pipeline->median = 1;
+  tuned.record.winner = 1;
+  ASSERT_TRUE(writeTuningFile(tuned.record, directory.file("front.json")));
+  CompileOptions again = getOptions("tiny_resnet");
+  again.replay = directory.file("front.json");
+  EXPECT_EQ(compile(again).package.dtype, "bf16");
+  again.point = 1;
+  EXPECT_EQ(compile(again).package.dtype, "fp32");
+  again.point = 2;
+  EXPECT_THAT(getError(again),
+              HasSubstr("has a front of 2 points, and no point 2"));
+  again.point.reset();
+  again.replayMaxError = 1e-5;
+  EXPECT_EQ(compile(again).package.dtype, "fp32");
+  again.replayMaxError = 0;
+  EXPECT_THAT(getError(again), HasSubstr("has no candidate with an error of 0"));
+}
+
 TEST_F(CompileTest, SecondTuningRunMeasuresNothing) {
   CompileOptions options = getGlobalOptions("tiny_resnet");
   options.dtype = *parseDtypeKnob("fp32,int8");
