@@ -165,6 +165,9 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   if (!problems)
     return problems.error();
   model.problems = std::move(*problems);
+  function.walk([&](FusedOp op) {
+    ++model.counts[poseProblem(op).getValue().key()];
+  });
   model.regions = collectRegions(function);
   return model;
 }

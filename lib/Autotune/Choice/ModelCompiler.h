@@ -45,6 +45,8 @@ struct PreparedModel {
   mlir::OwningOpRef<mlir::func::FuncOp> function;
   /// The distinct problems, in the order of the layers.
   std::vector<std::pair<std::string, Problem>> problems;
+  /// The number of layers that pose a problem, by its key.
+  std::map<std::string, int64_t> counts;
   /// By the index of the region; those that passes have removed are missing, as
   /// are all if the choice is one for the whole model.
   std::map<size_t, PreparedRegion> regions;

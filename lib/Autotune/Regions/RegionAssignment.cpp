@@ -48,10 +48,9 @@ static std::vector<size_t> listConversions(const RegionCosts &costs,
   if (value.isReturned)
     isWanted[0] = true;
   auto mayStore = [&](size_t state) {
-    return value.producer
-               ? costs.states[state].layout ==
-                     costs.states[states[*value.producer]].layout
-               : state == 0;
+    return value.producer ? costs.states[state].layout ==
+                                costs.states[states[*value.producer]].layout
+                          : state == 0;
   };
   std::optional<size_t> stored;
   std::vector<size_t> converted;
@@ -59,8 +58,8 @@ static std::vector<size_t> listConversions(const RegionCosts &costs,
     if (!isWanted[state])
       continue;
     converted.push_back(state);
-    if (mayStore(state) && (!stored || value.conversionMs[state] >
-                                           value.conversionMs[*stored]))
+    if (mayStore(state) &&
+        (!stored || value.conversionMs[state] > value.conversionMs[*stored]))
       stored = state;
   }
   if (stored)

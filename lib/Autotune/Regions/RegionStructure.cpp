@@ -99,8 +99,7 @@ RegionStructure StructureReader::read() {
   }
   for (auto [index, op] : llvm::enumerate(chosen))
     addReads(index, op);
-  for (Value result :
-       function.getBody().front().getTerminator()->getOperands())
+  for (Value result : function.getBody().front().getTerminator()->getOperands())
     if (RegionValue *value = getValue(findSource(result).source))
       value->isReturned = true;
   return std::move(structure);
@@ -135,8 +134,8 @@ static Type getStorage(MLIRContext *context, Precision precision) {
 static RankedTensorType getStored(RankedTensorType type,
                                   const RegionChoice &choice) {
   MLIRContext *context = type.getContext();
-  auto stored = RankedTensorType::get(type.getShape(),
-                                      getStorage(context, choice.dtype));
+  auto stored =
+      RankedTensorType::get(type.getShape(), getStorage(context, choice.dtype));
   if (type.getRank() < 3)
     return stored;
   return withLayout(stored,
@@ -149,12 +148,13 @@ Result<Problem> tarpon::poseConversion(RankedTensorType type,
   MLIRContext *context = type.getContext();
   ErrorCapture errors(context);
   Location location = UnknownLoc::get(context);
-  RankedTensorType operand = getStored(type, from), result = getStored(type, to);
+  RankedTensorType operand = getStored(type, from),
+                   result = getStored(type, to);
   OwningOpRef<func::FuncOp> function = func::FuncOp::create(
       location, "convert", FunctionType::get(context, {operand}, {result}));
   auto builder = OpBuilder::atBlockBegin(function->addEntryBlock());
-  Value converted = ConvertOp::create(builder, location, result,
-                                      function->getArgument(0));
+  Value converted =
+      ConvertOp::create(builder, location, result, function->getArgument(0));
   func::ReturnOp::create(builder, location, converted);
   PassManager passes(context, func::FuncOp::getOperationName());
   passes.addPass(createFusePass(Fusion::Off));

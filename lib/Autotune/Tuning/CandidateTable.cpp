@@ -73,10 +73,9 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
   for (auto [index, candidate] : llvm::enumerate(record.candidates)) {
     bool isWinner = static_cast<int64_t>(index) == record.winner;
     const GlobalChoice &choice = candidate.choice;
-    os << llvm::format("%c %-6s%-8s%-8s", isWinner ? '*' : ' ',
-                       choice.getDtypeName().c_str(),
-                       choice.getLayoutName().c_str(),
-                       getFusionName(choice.fusion).data());
+    os << llvm::format(
+        "%c %-6s%-8s%-8s", isWinner ? '*' : ' ', choice.getDtypeName().c_str(),
+        choice.getLayoutName().c_str(), getFusionName(choice.fusion).data());
     if (candidate.accuracy)
       os << llvm::format("%12.2e", candidate.accuracy->value);
     else

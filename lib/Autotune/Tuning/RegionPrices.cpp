@@ -38,8 +38,8 @@ Status RegionPrices::pose(ModelCompiler &model,
   for (auto [state, choice] : llvm::enumerate(states)) {
     if (!isAllowed[state])
       continue;
-    Result<PreparedModel> prepared = model.prepare(makeRegionChoice(
-        std::vector<RegionChoice>(count, choice), fusion));
+    Result<PreparedModel> prepared = model.prepare(
+        makeRegionChoice(std::vector<RegionChoice>(count, choice), fusion));
     if (!prepared)
       continue;
     std::map<std::string, const Problem *> problems;
@@ -81,8 +81,8 @@ Status RegionPrices::poseConversions(const RegionStructure &structure) {
     std::vector<std::string> &keys = conversions.emplace_back();
     for (const RegionChoice &to : states) {
       RegionChoice from = getOrigin(states, to);
-      bool isFree = from == to ||
-                    (type.getRank() < 3 && from.dtype == to.dtype);
+      bool isFree =
+          from == to || (type.getRank() < 3 && from.dtype == to.dtype);
       if (isFree) {
         keys.emplace_back();
         continue;
@@ -94,6 +94,14 @@ Status RegionPrices::poseConversions(const RegionStructure &structure) {
     }
   }
   return runtime::success();
+}
+
+void RegionPrices::adopt(const PreparedModel &plan,
+                         const std::vector<size_t> &chosen) {
+  for (const auto &[name, problem] : plan.problems)
+    add(problem);
+  for (const auto &[region, posed] : plan.regions)
+    regions[region][chosen[region]] = posed.problem;
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,16 +125,16 @@ Status RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
     Result<Solution> solution = measurer.solve(price.problem);
     if (!solution)
       return solution.error();
-    price.guess =
-        ExpectedFractionRanker()
-            .expectMs(price.problem, {{solution->solver, solution->config}},
-                      target)
-            .front();
+    price.guess = ExpectedFractionRanker()
+                      .expectMs(price.problem,
+                                {{solution->solver, solution->config}}, target)
+                      .front();
     price.measured.reset();
     if (!solution->measurement)
       continue;
     price.measured = solution->measurement->median;
-    for (const std::string &kind : {getKind(price.problem), std::string(kAllKinds)}) {
+    for (const std::string &kind :
+         {getKind(price.problem), std::string(kAllKinds)}) {
       sums[kind].first += *price.measured;
       sums[kind].second += price.guess;
     }
@@ -156,9 +164,9 @@ RegionCosts RegionPrices::getCosts() const {
   for (const auto &keys : regions) {
     auto &region = costs.regions.emplace_back();
     for (const std::optional<std::string> &key : keys)
-      region.push_back(key ? std::optional<RegionCost>(
-                                 {getMilliseconds(*key), 0})
-                           : std::nullopt);
+      region.push_back(
+          key ? std::optional<RegionCost>({getMilliseconds(*key), 0})
+              : std::nullopt);
   }
   costs.values = values;
   for (auto [value, keys] : llvm::zip_equal(costs.values, conversions))
@@ -167,21 +175,24 @@ RegionCosts RegionPrices::getCosts() const {
   return costs;
 }
 
+double RegionPrices::getMilliseconds(const PreparedModel &plan) const {
+  double sum = 0;
+  for (const auto &[key, count] : plan.counts)
+    sum += static_cast<double>(count) * getMilliseconds(key);
+  return sum;
+}
+
 std::vector<RegionPrices::OpenProblem>
-RegionPrices::listOpen(const RegionAssignment &assignment) const {
-  std::map<std::string, double> times;
-  for (auto [region, state] : llvm::zip_equal(regions, assignment.states))
-    times[*region[state]] += getMilliseconds(*region[state]);
-  for (auto [value, state] : assignment.conversions) {
-    const std::string &key = conversions[value][state];
-    times[key] += getMilliseconds(key);
-  }
-  times.erase("");
+RegionPrices::listOpen(const PreparedModel &plan) const {
+  double sum = getMilliseconds(plan);
   std::vector<OpenProblem> open;
-  for (const auto &[key, milliseconds] : times) {
-    double share = milliseconds / assignment.milliseconds;
+  for (const auto &[key, count] : plan.counts) {
+    double share = static_cast<double>(count) * getMilliseconds(key) / sum;
     if (!prices.at(key).measured && share >= policy::kNotableRegionShare)
       open.push_back({&prices.at(key).problem, share});
   }
+  llvm::stable_sort(open, [](const OpenProblem &a, const OpenProblem &b) {
+    return a.share > b.share;
+  });
   return open;
 }

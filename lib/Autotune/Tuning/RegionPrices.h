@@ -30,19 +30,26 @@ public:
                        const std::vector<RegionChoice> &states,
                        const std::vector<bool> &isAllowed, Fusion fusion);
 
+  /// Takes the problems that regions pose beside the others of a plan: in which
+  /// type a value is stored depends on who reads it.
+  void adopt(const PreparedModel &plan, const std::vector<size_t> &states);
+
   /// Asks for the times that are known by now.
   runtime::Status ask(RegionMeasurer &measurer, const TargetInfo &target);
 
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
 
-  /// The problems of an assignment that were never measured and are expected to
+  /// Returns the sum of the times of a plan that was adopted.
+  double getMilliseconds(const PreparedModel &plan) const;
+
+  /// The problems of such a plan that were never measured and are expected to
   /// take a notable share of its time.
   struct OpenProblem {
     const Problem *problem = nullptr;
     double share = 0;
   };
-  std::vector<OpenProblem> listOpen(const RegionAssignment &assignment) const;
+  std::vector<OpenProblem> listOpen(const PreparedModel &plan) const;
 
 private:
   struct Price {

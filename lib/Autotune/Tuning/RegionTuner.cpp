@@ -100,8 +100,8 @@ static double getPossibleSaving(const RegionCosts &costs, Precision dtype) {
 /// errors: they are measured in that of the fastest plan.
 Status RegionTuner::measureErrors() {
   RegionCosts costs = prices.getCosts();
-  Layout layout = plans.empty() ? options.layouts.front()
-                                : plans.front().choice.layout;
+  Layout layout =
+      plans.empty() ? options.layouts.front() : plans.front().choice.layout;
   std::vector<size_t> all(structure.names.size());
   for (size_t region = 0; region < all.size(); ++region)
     all[region] = region;
@@ -140,8 +140,8 @@ std::vector<RegionTuner::StateSet> RegionTuner::listStateSets() const {
   return both;
 }
 
-/// Leaves out the states whose errors are unknown, and those that are not in the
-/// set; a region that does not know the set's layout computes in its own.
+/// Leaves out the states whose errors are unknown, and those that are not in
+/// the set; a region that does not know the set's layout computes in its own.
 RegionCosts RegionTuner::restrict(const RegionCosts &costs,
                                   const StateSet &set) const {
   RegionCosts restricted = costs;
@@ -178,18 +178,15 @@ Result<RegionAssignment> RegionTuner::assign(double maxError) {
   for (const StateSet &set : listStateSets()) {
     Result<RegionAssignment> assignment =
         assignRegions(restrict(costs, set), budget);
-    if (assignment &&
-        (!best || assignment->milliseconds < best->milliseconds))
+    if (assignment && (!best || assignment->milliseconds < best->milliseconds))
       best = std::move(assignment);
   }
   return best;
 }
 
-/// Searches what was never measured of an assignment. Returns true if anything
-/// was.
-Result<bool> RegionTuner::tuneOpen(const RegionAssignment &assignment) {
-  bool hasTuned = false;
-  for (const auto &[problem, share] : prices.listOpen(assignment)) {
+/// Searches what was never measured of a plan.
+Status RegionTuner::tuneOpen(const PreparedModel &plan) {
+  for (const auto &[problem, share] : prices.listOpen(plan)) {
     if (deadline.isOver())
       break;
     progress.setPhase("regions: " + problem->key());
@@ -198,26 +195,38 @@ Result<bool> RegionTuner::tuneOpen(const RegionAssignment &assignment) {
                            share * policy::kRegionSecondsPerPlan));
     if (!solution)
       return solution.error();
-    hasTuned |= solution->measurement.has_value();
   }
-  return hasTuned;
+  return runtime::success();
 }
 
-Result<RegionAssignment> RegionTuner::assignTuned(double maxError) {
-  while (true) {
+/// Returns the fastest of the assignments that are the best with the times that
+/// regions took in those before; none if there is none within the budget, or it
+/// cannot be compiled.
+Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  std::optional<Draft> best;
+  std::vector<size_t> before;
+  for (int round = 0; round < policy::kMaxDrafts; ++round) {
     Result<RegionAssignment> assignment = assign(maxError);
-    if (!assignment)
-      return assignment;
-    Result<bool> hasTuned = tuneOpen(*assignment);
-    if (!hasTuned)
-      return hasTuned.error();
-    if (!*hasTuned)
-      return assignment;
-    if (Status status =
-            prices.ask(measurer, model.getKernelCompiler().getTarget());
-        !status)
+    if (!assignment || assignment->states == before)
+      break;
+    before = assignment->states;
+    GlobalChoice choice = makeChoice(*assignment);
+    Result<PreparedModel> plan = model.prepare(choice);
+    if (!plan)
+      break;
+    prices.adopt(*plan, assignment->states);
+    if (Status status = prices.ask(measurer, target); !status)
       return status.error();
+    if (Status status = tuneOpen(*plan); !status)
+      return status.error();
+    if (Status status = prices.ask(measurer, target); !status)
+      return status.error();
+    double milliseconds = prices.getMilliseconds(*plan);
+    if (!best || milliseconds < best->milliseconds)
+      best = {std::move(*assignment), std::move(choice), milliseconds};
   }
+  return best;
 }
 
 GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
@@ -239,10 +248,9 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
   return best;
 }
 
-PredictionRecord
-RegionTuner::predict(const RegionAssignment &assignment) const {
-  return {timeRatio * assignment.milliseconds,
-          std::sqrt(errorRatio * assignment.squaredError)};
+PredictionRecord RegionTuner::predict(const Draft &draft) const {
+  return {timeRatio * draft.milliseconds,
+          std::sqrt(errorRatio * draft.assignment.squaredError)};
 }
 
 /// The layers of a whole model take less, or more, than alone.
@@ -264,32 +272,35 @@ void RegionTuner::learnFromWhole(const RegionPlan &plan) {
     timeRatio = plan.milliseconds / sum;
 }
 
-void RegionTuner::learn(const RegionAssignment &assignment,
-                        const RegionPlan &plan) {
+void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
   plans.push_back(plan);
-  if (assignment.milliseconds > 0)
-    timeRatio = plan.milliseconds / assignment.milliseconds;
-  if (assignment.squaredError > 0)
-    errorRatio = plan.error * plan.error / assignment.squaredError;
+  if (draft.milliseconds > 0)
+    timeRatio = plan.milliseconds / draft.milliseconds;
+  if (draft.assignment.squaredError > 0)
+    errorRatio = plan.error * plan.error / draft.assignment.squaredError;
 }
 
 Status RegionTuner::tryBudget(double maxError) {
   for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
     if (deadline.isOver())
       return runtime::success();
-    Result<RegionAssignment> assignment =
-        assignTuned(policy::kBudgetMargin * maxError);
-    if (!assignment || !tried.insert(assignment->states).second ||
-        predict(*assignment).milliseconds >=
-            (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
+    Result<std::optional<Draft>> drafted =
+        draft(policy::kBudgetMargin * maxError);
+    if (!drafted)
+      return drafted.error();
+    if (!*drafted || !tried.insert((*drafted)->assignment.states).second)
+      return runtime::success();
+    PredictionRecord prediction = predict(**drafted);
+    if (prediction.milliseconds >=
+        (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
       return runtime::success();
     Result<std::optional<RegionPlan>> plan =
-        measurer.measure(makeChoice(*assignment), predict(*assignment));
+        measurer.measure((*drafted)->choice, prediction);
     if (!plan)
       return plan.error();
     if (!*plan)
       return runtime::success();
-    learn(*assignment, **plan);
+    learn(**drafted, **plan);
   }
   return runtime::success();
 }

@@ -9,12 +9,13 @@
 //
 // The times of a region are those of its problem in each state, measured or
 // guessed. Its error in a precision is that of the whole model with this region
-// alone in it, and all others in fp32; regions are measured in groups, which are
-// halved while their error counts. An integer program gives the fastest
+// alone in it, and all others in fp32; regions are measured in groups, which
+// are halved while their error counts. An integer program gives the fastest
 // assignment within the budget (RegionAssignment.h). Problems of it that were
-// never measured are searched, which may change it; then it is measured as a
-// whole. Where its error differs from the sum of the regions', the budget of
-// the program is corrected, and it is solved again.
+// never measured are searched, and regions get the times that they take beside
+// the others of this assignment, which may change it; once it stays, it is
+// measured as a whole. Where its error differs from the sum of the regions',
+// the budget of the program is corrected, and it is solved again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,19 +58,26 @@ public:
 
 private:
   struct StateSet;
+  /// A plan that was not measured.
+  struct Draft {
+    RegionAssignment assignment;
+    GlobalChoice choice;
+    /// The sum of its layers' times.
+    double milliseconds = 0;
+  };
 
   runtime::Status price();
   runtime::Status measureErrors();
   runtime::Status tryBudget(double maxError);
   runtime::Result<RegionAssignment> assign(double maxError);
-  runtime::Result<RegionAssignment> assignTuned(double maxError);
-  runtime::Result<bool> tuneOpen(const RegionAssignment &assignment);
+  runtime::Result<std::optional<Draft>> draft(double maxError);
+  runtime::Status tuneOpen(const PreparedModel &plan);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
-  PredictionRecord predict(const RegionAssignment &assignment) const;
+  PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
-  void learn(const RegionAssignment &assignment, const RegionPlan &plan);
+  void learn(const Draft &draft, const RegionPlan &plan);
   double getBestMilliseconds(double maxError) const;
 
   ModelCompiler &model;

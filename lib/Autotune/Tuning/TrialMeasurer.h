@@ -24,8 +24,8 @@ namespace tarpon {
 class TrialMeasurer : public RegionMeasurer {
 public:
   using Solve = std::function<runtime::Result<Solution>(const Problem &)>;
-  using Tune = std::function<runtime::Result<Solution>(const Problem &,
-                                                       double seconds)>;
+  using Tune =
+      std::function<runtime::Result<Solution>(const Problem &, double seconds)>;
 
   TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
                 std::deque<Trial> &trials, Solve solver, Tune tuner)

@@ -231,6 +231,8 @@ inline constexpr double kLeastRegionSeconds = 0.5;
 inline constexpr double kNegligibleErrorShare = 0.14;
 /// The share of the budget that is planned with, since errors are predicted.
 inline constexpr double kBudgetMargin = 0.95;
+/// How often a plan is drafted anew as the times of its regions are learnt.
+inline constexpr int kMaxDrafts = 6;
 /// The plans that are measured for one budget, at most.
 inline constexpr int kMaxRegionPlans = 4;
 /// The budgets of the front, as shares of the whole one.
