@@ -9,8 +9,8 @@
 
 #include "InsertRows.h"
 
-#include "tarpon/Fleet/SafeText.h"
 #include "tarpon/Fleet/WorkList.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/StringExtras.h"
 

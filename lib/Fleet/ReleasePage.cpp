@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The page has no script, and its policy forbids everything but its own style.
 // Every text that comes from the database goes through showHtml.
 //
 //===----------------------------------------------------------------------===//
@@ -13,7 +12,8 @@
 #include "ReleasePlots.h"
 
 #include "tarpon/Fleet/ReleaseReport.h"
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/HtmlPage.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -23,28 +23,9 @@ using llvm::formatv;
 using llvm::raw_ostream;
 
 static constexpr const char *kStyle = R"(
-:root { color-scheme: light dark; --back: #ffffff; --text: #1b1f24;
-  --soft: #59636e; --line: #d1d9e0; --older: #9aa4af; --newer: #2563c9;
-  --slower: #bc4c00; --faster: #0f766e; }
-@media (prefers-color-scheme: dark) { :root { --back: #15191e; --text: #e6e9ec;
-  --soft: #9aa4af; --line: #363d45; --older: #6b7580; --newer: #6ea8fe;
-  --slower: #f0883e; --faster: #2dd4bf; } }
-body { background: var(--back); color: var(--text); max-width: 70em;
-  font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em }
-table { border-collapse: collapse; width: 100%; font-size: 0.9em }
-th, td { border-bottom: 1px solid var(--line); padding: 0.3em 0.6em;
-  text-align: left; vertical-align: top; overflow-wrap: anywhere }
-th { color: var(--soft); font-weight: 600 }
-td.number { text-align: right; white-space: nowrap;
-  font-variant-numeric: tabular-nums }
-.soft { color: var(--soft) } .slower { color: var(--slower) }
-.faster { color: var(--faster) }
-svg { display: block; max-width: 100%; height: auto } svg text {
-  fill: var(--text); font: 12px system-ui, sans-serif }
-svg .soft { fill: var(--soft) } svg .line { stroke: var(--line) }
-svg .older { fill: var(--older) } svg .newer { fill: var(--newer) }
-svg .slower { fill: var(--slower) } svg .faster { fill: var(--faster) }
+.slower { color: var(--orange) } .faster { color: var(--teal) }
+svg .older { fill: var(--grey) } svg .newer { fill: var(--blue) }
+svg .slower { fill: var(--orange) } svg .faster { fill: var(--teal) }
 )";
 
 //===----------------------------------------------------------------------===//
@@ -106,18 +87,16 @@ static void print(const RecordChange *change, raw_ostream &os) {
 }
 
 template <typename Row>
-static void
-printTable(llvm::StringRef title, llvm::ArrayRef<const char *> heads,
-           const std::vector<Row> &rows, size_t limit, raw_ostream &os) {
+static void printTable(llvm::StringRef title, llvm::ArrayRef<page::Head> heads,
+                       const std::vector<Row> &rows, size_t limit,
+                       raw_ostream &os) {
   if (rows.empty())
     return;
-  os << "<h2>" << title << " (" << rows.size() << ")</h2>\n<table><tr>";
-  for (const char *head : heads)
-    os << "<th>" << head << "</th>";
-  os << "</tr>\n";
+  os << "<h2>" << title << " (" << rows.size() << ")</h2>\n";
+  page::openTable(heads, os);
   for (const Row &row : llvm::ArrayRef(rows).take_front(limit))
     print(row, os);
-  os << "</table>\n";
+  page::closeTable(os);
   if (rows.size() > limit)
     os << "<p class=\"soft\">" << rows.size() - limit << " more</p>\n";
 }
@@ -125,13 +104,13 @@ printTable(llvm::StringRef title, llvm::ArrayRef<const char *> heads,
 static void printSessions(const ReleaseDiff &diff, raw_ostream &os) {
   if (diff.sessions.empty())
     return;
-  os << "<h2>What else differs</h2>\n<table><tr><th>target</th><th></th><th>"
-        "before</th><th>now</th></tr>\n";
+  os << "<h2>What else differs</h2>\n";
+  page::openTable({"target", "", "before", "now"}, os);
   for (const SessionDifference &session : diff.sessions)
     os << "<tr><td>" << showHtml(session.target) << "</td><td>"
        << session.property << "</td><td>" << showHtml(session.older)
        << "</td><td>" << showHtml(session.newer) << "</td></tr>\n";
-  os << "</table>\n";
+  page::closeTable(os);
 }
 
 static void printRepeated(const ReleaseDiff &diff, raw_ostream &os) {
@@ -151,27 +130,29 @@ void tarpon::fleet::printPage(const ReleaseDiff &diff, size_t limit,
   std::string newer = showHtml(diff.newer.str()),
               older = diff.older.name.empty() ? "nothing"
                                               : showHtml(diff.older.str());
-  os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-        "'none'; style-src 'unsafe-inline'\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n<title>"
-     << newer << " compared with " << older << "</title>\n<style>" << kStyle
-     << "</style></head>\n<body>\n<h1>" << newer
-     << " <span class=\"soft\">compared with " << older << "</span></h1>\n<p>"
-     << summarize(diff) << "</p>\n";
+  page::openPage(newer + " compared with " + older,
+                 newer + " <span class=\"soft\">compared with " + older +
+                     "</span>",
+                 kStyle, os);
+  os << "<p>" << summarize(diff) << "</p>\n";
   printRepeated(diff, os);
   printRatioPlot(diff, os);
   printWinsPlot(diff, os);
   printSessions(diff, os);
   printTable("Problems lost",
-             {"target", "problem", "ms before", "solution", "now"}, diff.lost,
-             limit, os);
+             {"target", "problem", {"ms before", true}, "solution", "now"},
+             diff.lost, limit, os);
   for (const ReportGroup &group : groupChanges(diff))
     printTable("Problems " + group.title,
-               {"target", "problem", "ms before", "ms now", "ratio", "noise",
+               {"target",
+                "problem",
+                {"ms before", true},
+                {"ms now", true},
+                {"ratio", true},
+                {"noise", true},
                 "solution"},
                group.changes, limit, os);
-  printTable("Problems gained", {"target", "problem", "ms", "solution"},
+  printTable("Problems gained", {"target", "problem", {"ms", true}, "solution"},
              diff.gained, limit, os);
-  os << "</body></html>\n";
+  page::closePage(os);
 }

@@ -7,7 +7,8 @@
 
 #include "ReleasePlots.h"
 
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/Axis.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -18,77 +19,46 @@
 
 using namespace tarpon;
 using namespace tarpon::fleet;
+using namespace tarpon::page;
 using llvm::formatv;
 using llvm::raw_ostream;
 
-static constexpr double kWidth = 800;
-
-static void openPlot(llvm::StringRef title, double height, raw_ostream &os) {
-  os << formatv("<h2>{0}</h2>\n<svg viewBox=\"0 0 {1} {2}\" role=\"img\" "
-                "aria-label=\"{0}\">\n",
-                title, kWidth, height);
-}
-
-static void printLine(double x1, double y1, double x2, double y2,
-                      raw_ostream &os) {
-  os << formatv("<line class=\"line\" x1=\"{0:f1}\" y1=\"{1:f1}\" "
-                "x2=\"{2:f1}\" y2=\"{3:f1}\"/>\n",
-                x1, y1, x2, y2);
-}
-
-/// A bar with its value as a tool tip, which is harmless text.
-static void printBar(double x, double y, double width, double height,
-                     llvm::StringRef style, const std::string &tip,
-                     raw_ostream &os) {
-  os << formatv("<rect class=\"{0}\" x=\"{1:f1}\" y=\"{2:f1}\" "
-                "width=\"{3:f1}\" height=\"{4:f1}\"><title>{5}</title>"
-                "</rect>\n",
-                style, x, y, width, height, tip);
-}
-
-static void printText(double x, double y, llvm::StringRef anchor,
-                      const std::string &text, raw_ostream &os) {
-  os << formatv("<text x=\"{0:f1}\" y=\"{1:f1}\" text-anchor=\"{2}\">{3}"
-                "</text>\n",
-                x, y, anchor, text);
+static void openTitledPlot(llvm::StringRef title, double height,
+                           raw_ostream &os) {
+  os << "<h2>" << title << "</h2>\n";
+  page::openPlot(title, height, os);
 }
 
 //===----------------------------------------------------------------------===//
 // Ratios of times
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The axis covers ratios from 1 / `limit` to `limit`.
-struct RatioAxis {
-  double limit;
-  std::array<double, 7> ticks;
-};
-} // namespace
-
-static constexpr RatioAxis kAxes[] = {
-    {1.25, {0.8, 0.85, 0.92, 1, 1.08, 1.16, 1.25}},
-    {2, {0.5, 0.63, 0.8, 1, 1.25, 1.6, 2}},
-    {8, {0.125, 0.25, 0.5, 1, 2, 4, 8}}};
+/// Makes an axis of ratios from 1 / `limit` to `limit`.
+static Axis makeRatioAxis(double limit, std::vector<double> ticks) {
+  Axis axis;
+  axis.low = 1 / limit;
+  axis.high = limit;
+  axis.isLogarithmic = true;
+  axis.ticks = std::move(ticks);
+  return axis;
+}
 
 static constexpr size_t kBins = 60;
 static constexpr double kPlotHeight = 180, kMargin = 40;
 
-static const RatioAxis &findAxis(llvm::ArrayRef<double> ratios) {
-  for (const RatioAxis &axis : kAxes)
-    if (llvm::all_of(ratios, [&](double ratio) {
-          return std::abs(std::log(ratio)) <= std::log(axis.limit);
-        }))
-      return axis;
-  return kAxes[std::size(kAxes) - 1];
-}
-
-/// The part of the axis to the left of a ratio, 0 to 1.
-static double getPosition(const RatioAxis &axis, double ratio) {
-  return std::clamp(std::log(ratio) / std::log(axis.limit) / 2 + 0.5, 0.0, 1.0);
+static Axis findAxis(llvm::ArrayRef<double> ratios) {
+  double largest = 0;
+  for (double ratio : ratios)
+    largest = std::max(largest, std::abs(std::log(ratio)));
+  if (largest <= std::log(1.25))
+    return makeRatioAxis(1.25, {0.8, 0.85, 0.92, 1, 1.08, 1.16, 1.25});
+  if (largest <= std::log(2))
+    return makeRatioAxis(2, {0.5, 0.63, 0.8, 1, 1.25, 1.6, 2});
+  return makeRatioAxis(8, {0.125, 0.25, 0.5, 1, 2, 4, 8});
 }
 
 static double getX(double position) {
-  return kMargin + position * (kWidth - 2 * kMargin);
+  return kMargin + position * (kPlotWidth - 2 * kMargin);
 }
 
 static llvm::StringRef getStyle(double middle) {
@@ -97,16 +67,16 @@ static llvm::StringRef getStyle(double middle) {
   return middle < 1 / (1 + kLeastTimeChange) ? "faster" : "older";
 }
 
-static void printBins(const RatioAxis &axis, llvm::ArrayRef<double> ratios,
+static void printBins(const Axis &axis, llvm::ArrayRef<double> ratios,
                       raw_ostream &os) {
   std::array<int64_t, kBins> bins = {};
   for (double ratio : ratios)
     ++bins[std::min<size_t>(
-        kBins - 1, static_cast<size_t>(getPosition(axis, ratio) * kBins))];
+        kBins - 1, static_cast<size_t>(axis.getPosition(ratio) * kBins))];
   auto most = static_cast<double>(*llvm::max_element(bins));
   constexpr double kStep = 1.0 / kBins;
   auto getRatio = [&](double position) {
-    return std::exp((2 * position - 1) * std::log(axis.limit));
+    return axis.low * std::pow(axis.high / axis.low, position);
   };
   for (size_t i = 0; i < kBins; ++i) {
     if (bins[i] == 0)
@@ -114,15 +84,16 @@ static void printBins(const RatioAxis &axis, llvm::ArrayRef<double> ratios,
     double left = static_cast<double>(i) * kStep;
     double height =
         std::max(1.0, kPlotHeight * static_cast<double>(bins[i]) / most);
-    printBar(getX(left) + 0.5, kMargin + kPlotHeight - height,
-             getX(kStep) - getX(0) - 1, height,
+    printBar({getX(left) + 0.5, kMargin + kPlotHeight - height,
+              getX(kStep) - getX(0) - 1, height},
              getStyle(getRatio(left + kStep / 2)),
              formatv("{0}: ratios of {1:f3} to {2:f3}", bins[i], getRatio(left),
-                     getRatio(left + kStep)),
+                     getRatio(left + kStep))
+                 .str(),
              os);
   }
-  printText(getX(0), kMargin - 10, "start",
-            formatv("at most {0} problems in a bar", most), os);
+  printText({getX(0), kMargin - 10}, "start",
+            formatv("at most {0:f0} problems in a bar", most).str(), os);
 }
 
 void tarpon::fleet::printRatioPlot(const ReleaseDiff &diff, raw_ostream &os) {
@@ -132,19 +103,15 @@ void tarpon::fleet::printRatioPlot(const ReleaseDiff &diff, raw_ostream &os) {
       ratios.push_back(change.time.ratio);
   if (ratios.empty())
     return;
-  const RatioAxis &axis = findAxis(ratios);
+  Axis axis = findAxis(ratios);
+  Box area = {getX(0), kMargin, getX(1) - getX(0), kPlotHeight};
   double bottom = kMargin + kPlotHeight;
-  openPlot("Times now over times before", bottom + kMargin + 10, os);
-  for (double tick : axis.ticks) {
-    double x = getX(getPosition(axis, tick));
-    printLine(x, kMargin, x, bottom, os);
-    printText(x, bottom + 18, "middle", formatv("{0}", tick), os);
-  }
-  printLine(getX(0), bottom, getX(1), bottom, os);
+  openTitledPlot("Times now over times before", bottom + kMargin + 10, os);
+  printHorizontalAxis(axis, area, os);
   printBins(axis, ratios, os);
-  printText(getX(0), bottom + 40, "start", "faster", os);
-  printText(getX(1), bottom + 40, "end", "slower", os);
-  os << "</svg>\n";
+  printText({getX(0), bottom + 40}, "start", "faster", os);
+  printText({getX(1), bottom + 40}, "end", "slower", os);
+  page::closePlot(os);
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,13 +134,13 @@ static void printWins(const Wins &wins, double y, double scale,
                       raw_ostream &os) {
   constexpr double kLeft = 260, kBar = 9;
   const auto &[solver, counts] = wins;
-  printText(kLeft - 10, y + kBar + 4, "end", showName(solver), os);
+  printText({kLeft - 10, y + kBar + 4}, "end", showName(solver), os);
   auto print = [&](int64_t count, double top, llvm::StringRef style,
                    const char *when) {
     double width = scale * static_cast<double>(count);
-    printBar(kLeft, top, width, kBar, style,
+    printBar({kLeft, top, width, kBar}, style,
              showHtml(solver) + formatv(" {0}: {1}", when, count).str(), os);
-    printText(kLeft + width + 6, top + kBar, "start", std::to_string(count),
+    printText({kLeft + width + 6, top + kBar}, "start", std::to_string(count),
               os);
   };
   print(counts.first, y, "older", "before");
@@ -192,15 +159,15 @@ void tarpon::fleet::printWinsPlot(const ReleaseDiff &diff, raw_ostream &os) {
   auto most = static_cast<double>(
       std::max(wins.front().second.first, wins.front().second.second));
   size_t shown = std::min(wins.size(), kMostSolvers);
-  openPlot("Problems that a solver is best at",
-           kTop + kRow * static_cast<double>(shown) + 10, os);
-  printBar(0, 4, 12, 12, "older", "before", os);
-  printText(18, 15, "start", "before", os);
-  printBar(80, 4, 12, 12, "newer", "now", os);
-  printText(98, 15, "start", "now", os);
+  openTitledPlot("Problems that a solver is best at",
+                 kTop + kRow * static_cast<double>(shown) + 10, os);
+  printBar({0, 4, 12, 12}, "older", "before", os);
+  printText({18, 15}, "start", "before", os);
+  printBar({80, 4, 12, 12}, "newer", "now", os);
+  printText({98, 15}, "start", "now", os);
   for (size_t i = 0; i < shown; ++i)
     printWins(wins[i], kTop + kRow * static_cast<double>(i), kRoom / most, os);
-  os << "</svg>\n";
+  page::closePlot(os);
   if (wins.size() > shown)
     os << "<p class=\"soft\">" << wins.size() - shown << " more solvers</p>\n";
 }

@@ -7,7 +7,7 @@
 
 #include "tarpon/Fleet/ReleaseReport.h"
 
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -8,7 +8,7 @@
 #include "tarpon/Fleet/Results.h"
 
 #include "MeasurementRows.h"
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "tarpon/Autotune/Store/MeasurementOrder.h"
 

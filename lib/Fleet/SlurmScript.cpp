@@ -7,13 +7,14 @@
 
 #include "tarpon/Fleet/SlurmScript.h"
 
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
+using namespace tarpon;
 using namespace tarpon::fleet;
 using tarpon::runtime::Error;
 using tarpon::runtime::Result;

@@ -5,47 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tarpon/Autotune/Choice/CandidateSummary.h"
 #include "tarpon/Autotune/Tuning/Compile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
-
 using namespace tarpon;
 
 /// Summarises the sources of the layers' solutions: "measured 21, default 2".
 static std::string summarizeSources(const CandidateRecord &candidate) {
-  std::map<std::string, int64_t> counts;
-  for (const LayerRecord &layer : candidate.layers)
-    ++counts[layer.source];
   std::string text;
-  for (const auto &[source, count] : counts)
+  for (const auto &[source, count] : countSources(candidate))
     text += (text.empty() ? "" : ", ") + source + " " + std::to_string(count);
-  return text;
-}
-
-static std::string judge(const TuningFile &record, size_t index) {
-  const CandidateRecord &candidate = record.candidates[index];
-  if (!candidate.failure.empty())
-    return candidate.failure;
-  if (static_cast<int64_t>(index) == record.winner)
-    return "winner";
-  return candidate.accuracy && !candidate.accuracy->withinBudget
-             ? "over the error budget"
-             : "";
-}
-
-/// Summarises the choices of regions: "int8/nhwc 43, fp32/nhwc 14".
-static std::string summarizeRegions(const GlobalChoice &choice) {
-  std::map<RegionChoice, int64_t> counts;
-  for (const RegionChoice &region : choice.regions)
-    ++counts[region];
-  std::string text;
-  for (const auto &[region, count] : counts)
-    text += (text.empty() ? "" : ", ") + printRegionChoice(region) + " " +
-            std::to_string(count);
   return text;
 }
 

@@ -8,7 +8,6 @@
 #include "ResultsFixture.h"
 
 #include "tarpon/Fleet/ReleaseReport.h"
-#include "tarpon/Fleet/SafeText.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -72,18 +71,6 @@ std::string makePage(const ReleaseDiff &diff, size_t limit = 100) {
 }
 
 } // namespace
-
-TEST(SafeTextTest, onlyWhatIsSeenIsShown) {
-  EXPECT_EQ(showText("a b\\c <d> \xc3\xa4"), "a b\\c <d> \xc3\xa4");
-  EXPECT_EQ(showText("\x1b[31m\t\r\n\x7f"), "\\x1b[31m\\x09\\x0d\\x0a\\x7f");
-  // U+009B, which terminals take for ESC [, and U+202E.
-  EXPECT_EQ(showText("\xc2\x9b"), "\\xc2\\x9b");
-  EXPECT_EQ(showText("\xe2\x80\xae"), "\\xe2\\x80\\xae");
-  EXPECT_EQ(showText("\xff\xc3"), "\\xff\\xc3");
-  EXPECT_EQ(showLines("a\r\nb\x1b"), "a\nb\\x1b\n");
-  EXPECT_EQ(showHtml("<a b=\"c\">'&\x1b"),
-            "&lt;a b=&quot;c&quot;&gt;&apos;&amp;\\x1b");
-}
 
 TEST_P(ReleaseReportTest, hostileTextDoesNotReachTheTerminal) {
   std::string text = print(makeHostile());

@@ -10,7 +10,7 @@
 #include "Messages.h"
 
 #include "tarpon/Fleet/Export.h"
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,7 +18,6 @@
 namespace tarpon {
 
 using namespace runtime;
-using fleet::showText;
 using llvm::formatv;
 
 namespace {

@@ -8,9 +8,9 @@
 #include "Commands/CommandSet.h"
 #include "FleetDatabase.h"
 #include "Messages.h"
-#include "SafeText.h"
 
 #include "tarpon/Fleet/Jobs.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -13,7 +13,7 @@
 
 #include "tarpon/Fleet/Release.h"
 #include "tarpon/Fleet/ReleaseReport.h"
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,7 +24,6 @@
 namespace tarpon {
 
 using namespace runtime;
-using fleet::showText;
 using llvm::formatv;
 
 namespace {

@@ -8,10 +8,10 @@
 #include "Commands/CommandSet.h"
 #include "FleetDatabase.h"
 #include "Messages.h"
-#include "SafeText.h"
 #include "StatusReport.h"
 
 #include "tarpon/Fleet/FleetStatus.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

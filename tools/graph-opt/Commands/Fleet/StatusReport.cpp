@@ -7,7 +7,7 @@
 
 #include "StatusReport.h"
 
-#include "SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

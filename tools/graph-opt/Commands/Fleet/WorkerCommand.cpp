@@ -8,10 +8,10 @@
 #include "Commands/CommandSet.h"
 #include "FleetDatabase.h"
 #include "Messages.h"
-#include "SafeText.h"
 
 #include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Fleet/Worker.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TARPON_FLEET_SAFETEXT_H
-#define TARPON_FLEET_SAFETEXT_H
+#ifndef TARPON_PAGE_SAFETEXT_H
+#define TARPON_PAGE_SAFETEXT_H
 
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
 
-namespace tarpon::fleet {
+namespace tarpon {
 
 /// Returns the text on one line, with control characters, those that turn the
 /// direction of writing, and bytes that are no UTF-8 as escapes ("\x1b"): they
@@ -26,6 +26,6 @@ std::string showLines(llvm::StringRef text);
 /// attributes.
 std::string showHtml(llvm::StringRef text);
 
-} // namespace tarpon::fleet
+} // namespace tarpon
 
-#endif // TARPON_FLEET_SAFETEXT_H
+#endif // TARPON_PAGE_SAFETEXT_H

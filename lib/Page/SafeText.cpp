@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tarpon/Fleet/SafeText.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -35,7 +35,7 @@ static Character getFirst(llvm::StringRef text) {
           llvm::sys::unicode::isPrintable(static_cast<int>(code))};
 }
 
-std::string fleet::showText(llvm::StringRef text) {
+std::string tarpon::showText(llvm::StringRef text) {
   std::string shown;
   while (!text.empty()) {
     Character first = getFirst(text);
@@ -50,7 +50,7 @@ std::string fleet::showText(llvm::StringRef text) {
   return shown;
 }
 
-std::string fleet::showLines(llvm::StringRef text) {
+std::string tarpon::showLines(llvm::StringRef text) {
   std::string shown;
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
@@ -60,7 +60,7 @@ std::string fleet::showLines(llvm::StringRef text) {
   return shown;
 }
 
-std::string fleet::showHtml(llvm::StringRef text) {
+std::string tarpon::showHtml(llvm::StringRef text) {
   std::string shown;
   llvm::raw_string_ostream os(shown);
   llvm::printHTMLEscaped(showText(text), os);
