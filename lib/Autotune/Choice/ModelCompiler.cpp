@@ -133,8 +133,9 @@ static std::map<size_t, PreparedRegion> collectRegions(func::FuncOp function) {
   std::map<size_t, PreparedRegion> regions;
   function.walk([&](FusedOp op) {
     if (std::optional<size_t> index = getRegionIndex(op))
-      regions[*index] = {poseProblem(op).getValue().key(),
-                         getTensorDesc(op.getType(), /*constant=*/false).layout};
+      regions[*index] = {
+          poseProblem(op).getValue().key(),
+          getTensorDesc(op.getType(), /*constant=*/false).layout};
   });
   return regions;
 }
@@ -165,9 +166,8 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   if (!problems)
     return problems.error();
   model.problems = std::move(*problems);
-  function.walk([&](FusedOp op) {
-    ++model.counts[poseProblem(op).getValue().key()];
-  });
+  function.walk(
+      [&](FusedOp op) { ++model.counts[poseProblem(op).getValue().key()]; });
   model.regions = collectRegions(function);
   return model;
 }

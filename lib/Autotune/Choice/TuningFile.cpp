@@ -57,7 +57,6 @@ static ordered_json printLayer(const LayerRecord &layer) {
   return json;
 }
 
-/// Means of a few samples have no more significant digits than these.
 std::vector<size_t> TuningFile::getFront() const {
   std::vector<size_t> front;
   for (auto [index, candidate] : llvm::enumerate(candidates))
@@ -85,6 +84,7 @@ std::optional<size_t> TuningFile::findWithin(double maxError) const {
   return std::nullopt;
 }
 
+/// Means of a few samples have no more significant digits than these.
 static std::string printShortForm(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);

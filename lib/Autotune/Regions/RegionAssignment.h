@@ -69,7 +69,7 @@ struct RegionAssignment {
   std::vector<size_t> states;
   /// The conversions, by value and the state that it is converted to.
   std::vector<std::pair<size_t, size_t>> conversions;
-  /// What is expected of it.
+  /// The expected time and error.
   double milliseconds = 0, squaredError = 0;
   /// No assignment within the budget takes less, as far as costs are right.
   double leastMilliseconds = 0;

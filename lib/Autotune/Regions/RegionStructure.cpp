@@ -1,4 +1,4 @@
-//===- RegionStructure.cpp - What the regions of a model read -------------===//
+//===- RegionStructure.cpp - The values between regions -------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RegionStructure.h - What the regions of a model read -----*- C++ -*-===//
+//===- RegionStructure.h - The values between regions -----------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 namespace tarpon {
 
 struct RegionStructure {
-  /// Of each region, in the order of getChosenRegions.
+  /// The name of each region, in the order of getChosenRegions.
   std::vector<std::string> names;
   /// The float values that regions read or make, without their conversions'
   /// times; and the types that these have in the model.

@@ -26,12 +26,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cassert>
 #include <chrono>
+#include <cstdio>
 
 using namespace tarpon;
 using runtime::Error;
@@ -472,10 +472,13 @@ Status Compilation::pickReplayed(TuningFile &file) const {
     file.winner = static_cast<int64_t>(front[*options.point]);
   } else if (options.replayMaxError) {
     std::optional<size_t> found = file.findWithin(*options.replayMaxError);
-    if (!found)
-      return Error{options.replay + " has no candidate with an error of " +
-                   llvm::formatv("{0:G3}", *options.replayMaxError).str() +
-                   " or less"};
+    if (!found) {
+      char text[48];
+      std::snprintf(text, sizeof text,
+                    " has no candidate with an error of %.3g",
+                    *options.replayMaxError);
+      return Error{options.replay + text + " or less"};
+    }
     file.winner = static_cast<int64_t>(*found);
   }
   return runtime::success();

@@ -1,4 +1,4 @@
-//===- RegionErrors.cpp - What each region's precision costs --------------===//
+//===- RegionErrors.cpp - The errors of regions in a precision ------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

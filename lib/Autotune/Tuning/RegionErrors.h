@@ -1,4 +1,4 @@
-//===- RegionErrors.h - What each region's precision costs ------*- C++ -*-===//
+//===- RegionErrors.h - The errors of regions in a precision ----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

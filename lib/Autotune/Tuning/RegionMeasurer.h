@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a RegionTuner asks of a tuning run. Returned errors are of the machine,
+// A RegionTuner asks this of a tuning run. Returned errors are of the machine,
 // unless said otherwise.
 //
 //===----------------------------------------------------------------------===//

@@ -47,7 +47,7 @@ Status RegionPrices::pose(ModelCompiler &model,
       problems[problem.key()] = &problem;
     for (size_t region = 0; region < count; ++region) {
       auto posed = prepared->regions.find(region);
-      // What passes have removed costs nothing.
+      // A region that passes have removed costs nothing.
       if (posed == prepared->regions.end()) {
         regions[region][state] = "";
         continue;

@@ -22,7 +22,7 @@ using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
 
-/// What all regions share; none where they need not agree.
+/// The choices that all regions share; none where they need not agree.
 struct RegionTuner::StateSet {
   std::optional<Precision> dtype;
   std::optional<Layout> layout;

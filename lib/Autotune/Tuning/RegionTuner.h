@@ -91,8 +91,8 @@ private:
   RegionErrors errors;
   std::vector<RegionPlan> plans;
   std::set<std::vector<size_t>> tried;
-  /// What whole models take of the sum of their layers' times, and the square
-  /// of their error of the sum of their regions'.
+  /// The ratio of a whole model's time to the sum of its layers', and of the
+  /// square of its error to the sum of its regions'.
   double timeRatio = 1, errorRatio = 1;
 };
 

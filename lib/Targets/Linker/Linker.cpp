@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // lld works on files and keeps global state, which is why there are a temporary
-// folder and a lock.
+// folder and a lock. Only the objects are on the disk: see OutputPipe.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Targets/Linker/Linker.h"
+
+#include "OutputPipe.h"
 
 #include "lld/Common/Driver.h"
 
@@ -18,7 +20,6 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -119,17 +120,14 @@ tarpon::linkSharedObject(ArrayRef<ArrayRef<char>> objects,
     return fail(folder.getError());
 
   std::string library = folder.getFile("kernels.so");
+  OutputPipe output(library);
+  if (output.getError())
+    return fail(output.getError());
   // lld gets one thread, as kernels are small, and must not name the temporary
-  // folder in the output. A mapped output would be registered for removal on
-  // signals, in a list that LLVM walks for each further file.
-  std::vector<std::string> arguments = {"ld.lld",
-                                        "-shared",
-                                        "--threads=1",
-                                        "--hash-style=gnu",
-                                        "--build-id=none",
-                                        "--no-mmap-output-file",
-                                        "-o",
-                                        library};
+  // folder in the output.
+  std::vector<std::string> arguments = {
+      "ld.lld",          "-shared", "--threads=1", "--hash-style=gnu",
+      "--build-id=none", "-o",      library};
   llvm::append_range(arguments, options);
   for (const auto &[index, object] : enumerate(objects)) {
     std::string file = folder.getFile(std::to_string(index) + ".o");
@@ -139,11 +137,5 @@ tarpon::linkSharedObject(ArrayRef<ArrayRef<char>> objects,
   }
   if (runtime::Status status = runLld(arguments); !status)
     return status.error();
-  ErrorOr<std::unique_ptr<MemoryBuffer>> output =
-      MemoryBuffer::getFile(library, /*IsText=*/false,
-                            /*RequiresNullTerminator=*/false);
-  if (!output)
-    return fail(output.getError());
-  StringRef bytes = (*output)->getBuffer();
-  return std::vector<char>(bytes.begin(), bytes.end());
+  return output.finish();
 }

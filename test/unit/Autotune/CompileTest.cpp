@@ -216,7 +216,8 @@ TEST_F(CompileTest, ReplaysAnyPointOfTheFront) {
   again.replayMaxError = 1e-5;
   EXPECT_EQ(compile(again).package.dtype, "fp32");
   again.replayMaxError = 0;
-  EXPECT_THAT(getError(again), HasSubstr("has no candidate with an error of 0"));
+  EXPECT_THAT(getError(again),
+              HasSubstr("has no candidate with an error of 0"));
 }
 
 TEST_F(CompileTest, SecondTuningRunMeasuresNothing) {

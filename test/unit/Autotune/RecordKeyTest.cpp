@@ -80,7 +80,9 @@ TEST(PipelineKeyTest, HoldsEveryPart) {
       [](PipelineParts &p) { p.choice.dtype = runtime::Precision::F32; },
       [](PipelineParts &p) { p.choice.layout = Layout(); },
       [](PipelineParts &p) { p.choice.fusion = Fusion::Off; },
-      [](PipelineParts &p) { p.choice.regions = {{runtime::Precision::I8, {}}}; },
+      [](PipelineParts &p) {
+        p.choice.regions = {{runtime::Precision::I8, {}}};
+      },
       [](PipelineParts &p) { p.calibration = "c0ffed"; },
       [](PipelineParts &p) { p.layers[0].problem = "q"; },
       [](PipelineParts &p) { p.layers[0].solver = "t-v1"; },

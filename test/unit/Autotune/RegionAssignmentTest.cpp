@@ -39,8 +39,7 @@ static RegionCosts makeChain(std::vector<std::vector<double>> milliseconds,
     auto &states = costs.regions.emplace_back();
     for (auto [state, time] : llvm::enumerate(times))
       states.push_back(RegionCost{
-          time,
-          costs.states[state].dtype == Precision::I8 ? squaredError : 0});
+          time, costs.states[state].dtype == Precision::I8 ? squaredError : 0});
     costs.values.push_back({before,
                             {{region, false}},
                             /*isReturned=*/false,

@@ -68,8 +68,8 @@ public:
     ++comparisons;
     return std::optional<double>(getError(choice));
   }
-  Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice, const PredictionRecord &) override {
+  Result<std::optional<RegionPlan>> measure(const GlobalChoice &choice,
+                                            const PredictionRecord &) override {
     double milliseconds = 0;
     for (const RegionChoice &region : choice.regions)
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
@@ -110,9 +110,9 @@ protected:
     auto made = makeTargetCompiler("host", {1, "native", ""});
     ASSERT_TRUE(made) << made.message();
     target = std::move(*made);
-    auto imported = importModel(
-        *context, TARPON_SOURCE_DIR "/models/tiny/tiny_resnet.onnx", {},
-        [](const std::string &) { return runtime::success(); });
+    auto imported =
+        importModel(*context, TARPON_SOURCE_DIR "/models/tiny/tiny_resnet.onnx",
+                    {}, [](const std::string &) { return runtime::success(); });
     ASSERT_TRUE(imported) << imported.message();
     module = std::move(*imported);
     model = std::make_unique<ModelCompiler>(*module, *target.kernels);

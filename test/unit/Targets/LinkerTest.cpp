@@ -11,8 +11,12 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -58,4 +62,41 @@ TEST(LinkerTest, ObjectsLieWhereNobodyElseCanWrite) {
   unsetenv("TMPDIR");
   EXPECT_TRUE(fs::is_empty(parent));
   fs::remove_all(root);
+}
+
+/// Links on a disk without room, which is this process's own.
+static int linkOnFullDisk(const fs::path &disk) {
+  constexpr int kCannotMount = 2;
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=4k") != 0)
+    return kCannotMount;
+  std::ofstream(disk / "filler") << std::string(4096, 'x');
+  setenv("TMPDIR", disk.c_str(), 1);
+  auto linked = linkSharedObject({}, {});
+  return linked && !linked->empty() ? 0 : 1;
+}
+
+/// LLVM would end the process: it maps output files without reserving room.
+TEST(LinkerTest, AFullDiskDoesNotEndTheProcess) {
+  std::string disk = testing::TempDir() + "tarpon-disk-XXXXXX";
+  ASSERT_TRUE(mkdtemp(disk.data()));
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    _exit(linkOnFullDisk(disk));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  fs::remove_all(disk);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == 2)
+    GTEST_SKIP() << "mounting a disk needs root";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(LinkerTest, AnErrorLeavesNobodyWaiting) {
+  auto linked = linkSharedObject({}, {"--version-script=/none"});
+  ASSERT_FALSE(linked);
+  EXPECT_NE(linked.message().find("/none"), std::string::npos)
+      << linked.message();
 }

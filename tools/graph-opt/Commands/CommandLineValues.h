@@ -64,9 +64,8 @@ inline const OptionValues kRangeMethod = [] {
   listed.values.insert(listed.values.begin(), "pick");
   return listed;
 }();
-inline const OptionValues kLayout =
-    listRegionValues("layout", kChoiceLayouts,
-                     [](const Layout &each) { return each.name(); });
+inline const OptionValues kLayout = listRegionValues(
+    "layout", kChoiceLayouts, [](const Layout &each) { return each.name(); });
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
 inline const OptionValues kFusion =
     listValues("fusion", kFusions, getFusionName);
@@ -107,7 +106,8 @@ inline CLI::Validator isListOf(const OptionValues &knob) {
         for (std::string value; std::getline(stream, value, ',');) {
           std::string error = checkValue(knob, value);
           if (!error.empty())
-            return error + ", a list of them, or " +
+            return error + ", a list of them, " +
+                   (knob.words.size() == 1 ? "or " : "") +
                    join(knob.words, ", ", " or ");
           if (std::count(seen.begin(), seen.end(), value))
             return std::string(knob.name) + " '" + value + "' is given twice";

@@ -33,8 +33,8 @@ struct GlobalChoice {
 
   auto operator<=>(const GlobalChoice &) const = default;
   /// "int8/nhwc", "mixed/nhwc" where regions differ in their dtypes,
-  /// "fp32/mixed" where they do in their layouts, and "int8/nhwc/unfused" without
-  /// fusion.
+  /// "fp32/mixed" where they do in their layouts, and "int8/nhwc/unfused"
+  /// without fusion.
   std::string name() const;
   std::string getDtypeName() const;
   std::string getLayoutName() const;

@@ -86,8 +86,8 @@ struct PipelineRecord {
   bool operator==(const PipelineRecord &) const = default;
 };
 
-/// What the sum of the regions' times, and that of the squares of their errors,
-/// said of a model before it was measured.
+/// The expectation of a model before it was measured: by the sum of its
+/// regions' times, and of the squares of their errors.
 struct PredictionRecord {
   double milliseconds = 0, error = 0;
 

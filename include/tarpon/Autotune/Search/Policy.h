@@ -216,11 +216,11 @@ inline constexpr double kClearlyFaster = 0.005;
 /// The share of --tuning-time in which choices for the whole model are tried,
 /// if regions are chosen for after that.
 inline constexpr double kGlobalShare = 0.5;
-/// A precision that saves less of the model's time, by the times of its regions,
-/// is not tried.
+/// A precision that saves less of the model's time, by the times of its
+/// regions, is not tried.
 inline constexpr double kNotableSaving = 0.01;
-/// The share of a plan's time from which on a problem that was never measured is
-/// searched before the plan is.
+/// The share of a plan's time from which on a problem that was never measured
+/// is searched before the plan is.
 inline constexpr double kNotableRegionShare = 0.003;
 /// The seconds of these searches, together for all of a plan, and of one at
 /// least: what they are for is whether the plan is worth measuring.
