@@ -159,3 +159,29 @@ TEST(GpuSharedSteps, isProposedForIdleUnits) {
   // So many blocks that the last round does not matter.
   EXPECT_EQ(count({64, 64, 112, 112, 64, 3, 3, 1, 1, 1, {1, 1, 1, 1}}), 0);
 }
+
+/// Two tiles that ptxas could only compile with registers in memory.
+TEST(GpuSharedSteps, refusesTilesThatSpill) {
+  const Solver &solver = *findSolver("gpu-igemm-v1");
+  TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("sm_90a:cu=132"));
+  Problem problem = makeProblem(getKey({1, 128, 20, 15, 128, 3, 3}, "u8q", ""));
+  for (auto [inst, waveM, waveN, waves] :
+       {std::array{16, 32, 64, 3}, {64, 64, 128, 4}}) {
+    PerfConfig config = solver.defaultConfig(problem, target);
+    for (auto [field, value] : ConfigChange{{"block_m", 64},
+                                            {"block_n", 128},
+                                            {"block_k", 128},
+                                            {"inst", inst},
+                                            {"wave_m", waveM},
+                                            {"wave_n", waveN},
+                                            {"stages", 2},
+                                            {"groups_per_unit", waves},
+                                            {"split_k", 0}})
+      config.set(field, value);
+    config.set("waves_per_eu", 0);
+    EXPECT_EQ(solver.explainConfig(problem, target, config), "");
+    config.set("waves_per_eu", waves);
+    EXPECT_EQ(solver.explainConfig(problem, target, config),
+              "needs more registers than there are");
+  }
+}

@@ -181,7 +181,10 @@ int64_t Tile::estimateRegisters() const {
   // A pixel needs registers for its place, its offset, and that of the tap.
   int64_t pixels = isStaged ? loadsOfB() : loadsOfB(copyBytes);
   int64_t addresses = 4 * pixels + 24;
-  return sums + staged + operands + addresses;
+  // Under a limit, ptxas does not spread the loads of another workgroup's sums:
+  // two tiles of bytes with nchw results spilled on an H200.
+  int64_t others = fields.sharesSteps() && fields.wavesPerEu > 0 ? sums : 0;
+  return sums + others + staged + operands + addresses;
 }
 
 //===----------------------------------------------------------------------===//
