@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace tarpon;
 
@@ -22,8 +23,9 @@ static std::error_code getLastError() {
 
 OutputPipe::OutputPipe(const std::string &path) {
   // Opened like this, it does not wait for a writer, who may never come.
-  if (mkfifo(path.c_str(), S_IRUSR | S_IWUSR) != 0 ||
-      (descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+  if (mkfifo(path.c_str(), S_IRUSR | S_IWUSR) == 0)
+    descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0)
     error = getLastError();
   else
     reader = std::thread([this] { read(); });
