@@ -32,6 +32,7 @@ WITHOUT_CODE = {
     "include/tarpon/Targets/Compiler/KernelCache.h",
     "include/tarpon/Targets/Compiler/KernelCompiler.h",
     "include/tarpon/Targets/Linker/Linker.h",
+    "lib/Targets/Linker/OutputPipe.h",
     "include/tarpon/Targets/Target.h",
     "include/tarpon/Targets/Registry/TargetRegistry.h",
 }

@@ -73,9 +73,8 @@ std::optional<IntegerProgram::Answer> IntegerProgram::minimise() const {
   Cbc_setParameter(model.get(), "ratioGap", std::to_string(kGap).c_str());
   Cbc_setParameter(model.get(), "maxNodes", std::to_string(kMaxNodes).c_str());
   Cbc_solve(model.get());
-  const double *values = Cbc_getColSolution(model.get());
-  if (Cbc_isProvenInfeasible(model.get()) || !values ||
-      Cbc_numberSavedSolutions(model.get()) == 0)
+  const double *values = Cbc_bestSolution(model.get());
+  if (!values)
     return std::nullopt;
   return Answer{{values, values + variables.size()},
                 Cbc_getBestPossibleObjValue(model.get())};

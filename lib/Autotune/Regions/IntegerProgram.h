@@ -40,8 +40,8 @@ public:
   void addRow(std::vector<Term> terms, double least, double most);
 
   /// Returns values of the least cost, to within kGap, or none if the
-  /// conditions cannot be met. The search ends after kMaxNodes, so that it
-  /// gives the same answer on a slow machine.
+  /// conditions cannot be met. The search ends after kMaxNodes with the best
+  /// that it has found, so that it gives the same answer on a slow machine.
   std::optional<Answer> minimise() const;
 
   /// The share of the cost that need not be proven.

@@ -63,15 +63,15 @@ Status RegionPrices::pose(ModelCompiler &model,
 
 /// The state from which a value is most likely converted to this one.
 static RegionChoice getOrigin(const std::vector<RegionChoice> &states,
-                              const RegionChoice &to) {
+                              const RegionChoice &to, bool hasLayout) {
   RegionChoice exact = {kReferenceChoice.dtype, to.layout};
   if (to != exact)
     return exact;
   for (const RegionChoice &state : states)
-    if (state.dtype == to.dtype && state.layout != to.layout)
+    if (hasLayout && state.dtype == to.dtype && state.layout != to.layout)
       return state;
   for (const RegionChoice &state : states)
-    if (state != to)
+    if (state.dtype != to.dtype)
       return state;
   return to;
 }
@@ -80,7 +80,8 @@ Status RegionPrices::poseConversions(const RegionStructure &structure) {
   for (mlir::RankedTensorType type : structure.types) {
     std::vector<std::string> &keys = conversions.emplace_back();
     for (const RegionChoice &to : states) {
-      RegionChoice from = getOrigin(states, to);
+      RegionChoice from =
+          getOrigin(states, to, /*hasLayout=*/type.getRank() >= 3);
       bool isFree =
           from == to || (type.getRank() < 3 && from.dtype == to.dtype);
       if (isFree) {

@@ -62,6 +62,8 @@ Status RegionTuner::price() {
   if (!function)
     return function.error();
   structure = describeRegions(**function);
+  if (structure.names.empty())
+    return runtime::success();
   std::vector<bool> isAllowed;
   for (const RegionChoice &state : states)
     isAllowed.push_back(llvm::is_contained(options.dtypes, state.dtype) &&
@@ -106,8 +108,10 @@ Status RegionTuner::measureErrors() {
   for (size_t region = 0; region < all.size(); ++region)
     all[region] = region;
   for (Precision dtype : options.dtypes) {
-    if (dtype == kReferenceChoice.dtype ||
-        getPossibleSaving(costs, dtype) < policy::kNotableSaving)
+    // Where all regions have the same precision, only their layouts are chosen.
+    bool isWorthIt = !options.choosesDtypes ||
+                     getPossibleSaving(costs, dtype) >= policy::kNotableSaving;
+    if (dtype == kReferenceChoice.dtype || !isWorthIt)
       continue;
     progress.setPhase("errors of regions in " +
                       std::string(getPrecisionName(dtype)));
@@ -276,7 +280,7 @@ void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
   plans.push_back(plan);
   if (draft.milliseconds > 0)
     timeRatio = plan.milliseconds / draft.milliseconds;
-  if (draft.assignment.squaredError > 0)
+  if (draft.assignment.squaredError > 0 && plan.error > 0)
     errorRatio = plan.error * plan.error / draft.assignment.squaredError;
 }
 
@@ -312,6 +316,8 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
   });
   if (Status status = price(); !status)
     return status;
+  if (structure.names.empty() || !(options.maxError > 0))
+    return runtime::success();
   if (!plans.empty())
     learnFromWhole(plans.front());
   if (Status status = measureErrors(); !status)

@@ -48,6 +48,8 @@ void OutputPipe::read() {
       bytes.insert(bytes.end(), chunk.data(), chunk.data() + count);
       continue;
     }
+    if (count < 0 && errno == EINTR)
+      continue;
     if (wasClosed)
       return;
     // An end of file makes poll() return at once, over and over.

@@ -518,7 +518,7 @@ TEST(KnobTest, ListsAndPickGlobal) {
   EXPECT_EQ(parseDtypeKnob("int8,fp32,int8")->values.size(), 2u);
   EXPECT_EQ(parseLayoutKnob("nhwc")->values.front(), Layout{Layout::NHWC});
   EXPECT_EQ(parseDtypeKnob("fp8").message(),
-            "unknown dtype 'fp8', expected fp32, fp16, bf16, int8 or "
+            "unknown dtype 'fp8', expected fp32, fp16, bf16, int8, pick or "
             "pick_global");
   EXPECT_FALSE(parseFusionKnob(""));
   EXPECT_FALSE(parseLayoutKnob("nchw,"));

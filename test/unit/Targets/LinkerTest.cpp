@@ -71,10 +71,13 @@ static int linkOnFullDisk(const fs::path &disk) {
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=4k") != 0)
     return kCannotMount;
-  std::ofstream(disk / "filler") << std::string(4096, 'x');
+  fs::path filler = disk / "filler";
+  std::ofstream(filler) << std::string(4096, 'x');
   setenv("TMPDIR", disk.c_str(), 1);
-  auto linked = linkSharedObject({}, {});
-  return linked && !linked->empty() ? 0 : 1;
+  // The output holds the file's bytes.
+  auto linked = linkSharedObject(
+      {}, {"-melf_x86_64", "--format=binary", filler.string()});
+  return linked && linked->size() > 4096 ? 0 : 1;
 }
 
 /// LLVM would end the process: it maps output files without reserving room.
