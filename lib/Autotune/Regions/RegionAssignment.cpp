@@ -37,11 +37,11 @@ static size_t getWanted(const RegionCosts &costs,
 // Expectation
 //===----------------------------------------------------------------------===//
 
-/// Returns the states that a value is converted to. It is stored in the wanted
+/// Returns the time of the conversions of a value. It is stored in the wanted
 /// state that costs most to convert to.
-static std::vector<size_t> listConversions(const RegionCosts &costs,
-                                           const RegionValue &value,
-                                           llvm::ArrayRef<size_t> states) {
+static double getConversionMs(const RegionCosts &costs,
+                              const RegionValue &value,
+                              llvm::ArrayRef<size_t> states) {
   std::vector<bool> isWanted(costs.states.size());
   for (const RegionValue::Reader &reader : value.readers)
     isWanted[getWanted(costs, reader, states[reader.region])] = true;
@@ -52,19 +52,15 @@ static std::vector<size_t> listConversions(const RegionCosts &costs,
                                 costs.states[states[*value.producer]].layout
                           : state == 0;
   };
-  std::optional<size_t> stored;
-  std::vector<size_t> converted;
+  double sum = 0, saved = 0;
   for (size_t state = 0; state < costs.states.size(); ++state) {
     if (!isWanted[state])
       continue;
-    converted.push_back(state);
-    if (mayStore(state) &&
-        (!stored || value.conversionMs[state] > value.conversionMs[*stored]))
-      stored = state;
+    sum += value.conversionMs[state];
+    if (mayStore(state))
+      saved = std::max(saved, value.conversionMs[state]);
   }
-  if (stored)
-    llvm::erase(converted, *stored);
-  return converted;
+  return sum - saved;
 }
 
 RegionAssignment tarpon::evaluateAssignment(const RegionCosts &costs,
@@ -75,11 +71,8 @@ RegionAssignment tarpon::evaluateAssignment(const RegionCosts &costs,
     assignment.milliseconds += region[state]->milliseconds;
     assignment.squaredError += region[state]->squaredError;
   }
-  for (auto [index, value] : llvm::enumerate(costs.values))
-    for (size_t state : listConversions(costs, value, states)) {
-      assignment.milliseconds += value.conversionMs[state];
-      assignment.conversions.push_back({index, state});
-    }
+  for (const RegionValue &value : costs.values)
+    assignment.milliseconds += getConversionMs(costs, value, states);
   assignment.states = std::move(states);
   return assignment;
 }

@@ -24,7 +24,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace tarpon {
@@ -67,8 +66,6 @@ struct RegionCosts {
 struct RegionAssignment {
   /// The index of each region's state.
   std::vector<size_t> states;
-  /// The conversions, by value and the state that it is converted to.
-  std::vector<std::pair<size_t, size_t>> conversions;
   /// The expected time and error.
   double milliseconds = 0, squaredError = 0;
   /// No assignment within the budget takes less, as far as costs are right.
