@@ -29,6 +29,10 @@ NETWORKS = (
     "densenet121",
     "googlenet",
     "shufflenet",
+    "resnet34",
+    "resnext50",
+    "efficientnet",
+    "mobilenetv3",
 )
 
 

@@ -213,6 +213,10 @@ class ModelBuilder:
     def add(self, x: Value, y: Value) -> Value:
         return self.node("Add", [x.name, y.name], x.channels)
 
+    def mul(self, x: Value, y: Value) -> Value:
+        """`y` may have one number for each channel."""
+        return self.node("Mul", [x.name, y.name], x.channels)
+
     def concat(self, values: Sequence[Value]) -> Value:
         """Joins `values` along the channels."""
         channels = sum(value.channels for value in values)

@@ -252,5 +252,7 @@ void tarpon::printTuningPage(const TuningFile &file, raw_ostream &os) {
   printRegionStrips(file, os);
   os << "<h2>Where the layers' solutions come from</h2>\n";
   printSources(file, os);
+  os << "<h2>Progress of the search</h2>\n";
+  printProgressPlot(file, os);
   page::closePage(os);
 }

@@ -30,6 +30,9 @@ void printLayerBars(const TuningFile &file, llvm::raw_ostream &os);
 /// regions.
 void printRegionStrips(const TuningFile &file, llvm::raw_ostream &os);
 
+/// The time of the best plan over the seconds of the search.
+void printProgressPlot(const TuningFile &file, llvm::raw_ostream &os);
+
 /// "#3 int8/nhwc": how the page calls a candidate.
 std::string nameCandidate(const TuningFile &file, size_t index);
 

@@ -195,6 +195,10 @@ std::string tarpon::printTuningFile(const TuningFile &file) {
   for (const CandidateRecord &candidate : file.candidates)
     json["candidates"].push_back(printCandidate(candidate));
   json["winner"] = file.winner;
+  for (const TuningFile::Improvement &improvement : file.progress)
+    json["progress"].push_back({{"seconds", improvement.seconds},
+                                {"median_ms", improvement.milliseconds},
+                                {"choice", improvement.choice}});
   return json.dump(1, ' ', false, ordered_json::error_handler_t::replace) +
          "\n";
 }
@@ -302,6 +306,11 @@ static TuningFile parseDocument(const json &json) {
   for (const auto &candidate : json["candidates"])
     file.candidates.push_back(parseCandidate(candidate));
   file.winner = json["winner"].get<int64_t>();
+  if (json.contains("progress"))
+    for (const auto &improvement : json["progress"])
+      file.progress.push_back({improvement["seconds"].get<double>(),
+                               improvement["median_ms"].get<double>(),
+                               improvement["choice"].get<std::string>()});
   return file;
 }
 

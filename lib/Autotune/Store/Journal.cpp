@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdlib>
 
 using namespace tarpon;
@@ -396,9 +397,10 @@ Status Journal::recordPipeline(const PipelineMeasurement &m) {
       row.set(column, value);
     setContext(row, context);
     row.set("status", getStatusName(m.status)).set("accuracy", m.accuracy);
-    row.set("samples", printSamples(m.samples));
-    row.set("median", m.median).set("mad", m.mad).set("rounds", m.rounds);
+    row.set("samples", printSamples(m.samples)).set("rounds", m.rounds);
     row.set("detail", m.detail).set("run", run);
+    if (m.isTimed)
+      row.set("median", m.median).set("mad", m.mad);
     return row.insertInto(file.database(), "pipeline");
   });
 }
@@ -410,10 +412,15 @@ static PipelineMeasurement readPipeline(const SqlStatement &row,
   m.status = parseStatusName(row.text("status"));
   m.accuracy = row.real("accuracy");
   m.samples = parseSamples(row.text("samples"));
-  m.median = row.real("median");
-  m.mad = row.real("mad");
   m.rounds = row.integer("rounds");
   m.detail = row.text("detail");
+  // NULL reads as a NaN.
+  double median = row.real("median");
+  m.isTimed = m.status != MeasurementStatus::Ok || !std::isnan(median);
+  if (m.isTimed) {
+    m.median = median;
+    m.mad = row.real("mad");
+  }
   return m;
 }
 
@@ -435,7 +442,8 @@ Journal::getPipeline(const PipelineKey &key) const {
   });
   // If somebody edited the file, the model is measured again.
   if (result && result->status == MeasurementStatus::Ok &&
-      (!isPossibleTime(result->median) || !(result->accuracy >= 0)))
+      ((result->isTimed && !isPossibleTime(result->median)) ||
+       !(result->accuracy >= 0)))
     return std::nullopt;
   return result;
 }

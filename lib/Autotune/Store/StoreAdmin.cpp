@@ -170,8 +170,8 @@ static constexpr Rule kJournalRules[] = {
     {"measurements have a negative workspace",
      "SELECT count(*) FROM measurement WHERE workspace < 0"},
     {"pipelines have impossible times",
-     "SELECT count(*) FROM pipeline WHERE status = 'ok' AND (median IS NULL OR "
-     "NOT (median > 0 AND median < 9e999))"}};
+     "SELECT count(*) FROM pipeline WHERE status = 'ok' AND NOT (median > 0 "
+     "AND median < 9e999)"}};
 
 static constexpr Rule kImportedRules[] = {
     {"imported problems belong to no file",

@@ -346,6 +346,7 @@ Status Compilation::tune() {
   outcome.record.calibration = describeCalibration(*inputs);
   outcome.record.candidates = std::move(result->candidates);
   outcome.record.winner = static_cast<int64_t>(result->winner);
+  outcome.record.progress = std::move(result->progress);
   outcome.package = std::move(result->package);
   if (!result->warning.empty())
     if (Status status = fallBack(result->warning); !status)

@@ -240,12 +240,24 @@ Status GlobalTuner::survey() {
   return runtime::success();
 }
 
+void GlobalTuner::noteImprovement() {
+  const ChoicePlan *fastest = findFastest(getPlans());
+  if (!fastest || (!improvements.empty() && improvements.back().milliseconds <=
+                                                fastest->getMilliseconds()))
+    return;
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  improvements.push_back({seconds.count(), fastest->getMilliseconds(),
+                          fastest->record.choice.name()});
+}
+
 /// Packages are large, so that those of plans outside of the final are deleted.
 void GlobalTuner::dropLosers() {
   std::vector<ChoicePlan *> plans = getPlans();
   const ChoicePlan *fastest = findFastest(plans);
   if (!fastest)
     return;
+  noteImprovement();
   double slowest = policy::kPipelineFinalistRatio * fastest->getMilliseconds();
   for (ChoicePlan *plan : plans) {
     bool isOpen = plan->isTimed() && !plan->isMeasured();
@@ -497,6 +509,7 @@ Result<GlobalResult> GlobalTuner::pickResult() {
     result.candidates.push_back(hasWon ? winner->record
                                        : trial.plans.back().record);
   }
+  result.progress = std::move(improvements);
   result.leftOut = listLeftOut(trials[result.winner], *winner);
   Result<runtime::Package> package = runtime::readPackage(winner->package);
   if (!package)
@@ -521,9 +534,23 @@ Status GlobalTuner::tuneWhole() {
   return status;
 }
 
+/// The time for the whole model may have been over before int8's turn came.
+void GlobalTuner::prepareRegions() {
+  if (!llvm::is_contained(regions->dtypes, Precision::I8) ||
+      !model.getRanges(regions->fusion).empty())
+    return;
+  progress.setPhase("calibration");
+  Status status = measurer.calibrate(regions->fusion);
+  if (!status)
+    progress.remark("no region is computed in int8: " + status.message());
+}
+
 Status GlobalTuner::tuneRegions() {
   if (!regions->isWanted() || !start)
     return runtime::success();
+  Deadline end = Deadline::after(getSecondsLeft());
+  tuner.setDeadline(end);
+  prepareRegions();
   std::vector<RegionPlan> known;
   for (const ChoicePlan *plan : getPlans())
     if (plan->isUsable())
@@ -534,16 +561,17 @@ Status GlobalTuner::tuneRegions() {
     tuner.setDeadline(Deadline::after(std::min(seconds, getSecondsLeft())));
     return tune(problem);
   };
-  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne);
-  Status status = RegionTuner(model, trialMeasurer, progress, *regions,
-                              Deadline::after(getSecondsLeft()))
-                      .run(std::move(known));
-  dropLosers();
+  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
+                              [this] { dropLosers(); });
+  Status status =
+      RegionTuner(model, trialMeasurer, progress, *regions, end).run(known);
+  wasCut |= end.isOver();
   return status;
 }
 
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
+  begin = std::chrono::steady_clock::now();
   if (Status status = maker->open(); !status)
     return status.error();
   expectWork(static_cast<double>(choices.size()) *

@@ -85,7 +85,7 @@ void PlanMaker::setAccuracy(ChoicePlan &plan, double error) const {
 
 /// Only measurements with an accuracy are recorded, and failures.
 Status PlanMaker::time(ChoicePlan &plan) {
-  if (auto known = journal.getPipeline(plan.key)) {
+  if (auto known = journal.getPipeline(plan.key); known && known->isTimed) {
     setTime(plan, *known);
     if (plan.isTimed())
       setAccuracy(plan, known->accuracy);
@@ -115,19 +115,20 @@ Status PlanMaker::compare(ChoicePlan &plan) {
 }
 
 Result<std::optional<double>> PlanMaker::measureError(const ChoicePlan &plan) {
-  if (auto known = journal.getPipeline(plan.key);
-      known && known->status == MeasurementStatus::Ok)
-    return std::optional<double>(known->accuracy);
-  PipelineMeasurement measurement;
-  measurement.key = plan.key;
-  measurement.status = MeasurementStatus::Ok;
-  if (Status status =
-          measurer.compare({plan.record, plan.package}, measurement);
-      !status)
-    return status.error();
-  if (measurement.status != MeasurementStatus::Ok)
+  std::optional<PipelineMeasurement> known = journal.getPipeline(plan.key);
+  if (!known) {
+    known = startMeasurement(plan);
+    known->status = MeasurementStatus::Ok;
+    known->isTimed = false;
+    if (Status status = measurer.compare({plan.record, plan.package}, *known);
+        !status)
+      return status.error();
+    if (Status status = journal.recordPipeline(*known); !status)
+      return status.error();
+  }
+  if (known->status != MeasurementStatus::Ok)
     return std::optional<double>();
-  return std::optional<double>(measurement.accuracy);
+  return std::optional<double>(known->accuracy);
 }
 
 Status PlanMaker::timeAgain(ChoicePlan &plan) {

@@ -43,8 +43,8 @@ public:
   runtime::Status time(ChoicePlan &plan);
   /// Measures the accuracy of a plan that has a time, unless it is known.
   runtime::Status compare(ChoicePlan &plan);
-  /// Measures the error of a plan alone; none if it fails. It is not recorded,
-  /// as records have times.
+  /// Measures the error of a plan alone, unless the journal knows it; none if
+  /// it fails.
   runtime::Result<std::optional<double>> measureError(const ChoicePlan &plan);
   /// Measures the time once more, for a round of the final.
   runtime::Status timeAgain(ChoicePlan &plan);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The errors of a model with a group of its regions in a precision, and all
+// others in fp32. The first group of a precision are all regions; groups are
+// halved where their errors count, and both halves measured.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TARPON_LIB_AUTOTUNE_TUNING_REGIONERRORS_H
 #define TARPON_LIB_AUTOTUNE_TUNING_REGIONERRORS_H
@@ -13,29 +19,53 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
-#include <map>
 #include <optional>
 #include <vector>
 
 namespace tarpon {
 
-/// The squares of the model's error with one region alone in a precision.
 class RegionErrors {
 public:
-  /// Measures the regions in a precision, all others being in fp32, in groups
-  /// of neighbours. A group is halved unless its error is negligible beside
-  /// `maxError`, or the deadline is over: then its regions share its square.
-  runtime::Status measure(RegionMeasurer &measurer, runtime::Precision dtype,
-                          Layout layout, Fusion fusion,
-                          llvm::ArrayRef<size_t> regions, size_t count,
-                          double maxError, const Deadline &deadline);
+  /// Measures all of `count` regions as the first group of a precision. Regions
+  /// are measured in this layout, which hardly changes errors.
+  runtime::Status add(RegionMeasurer &measurer, runtime::Precision dtype,
+                      Layout layout, Fusion fusion, size_t count);
 
-  /// None if the region cannot be used in that precision, or was not measured.
+  /// Halves the group with the largest error until no group of several regions
+  /// has more than `negligible`, or the deadline is over.
+  runtime::Status refine(RegionMeasurer &measurer, double negligible,
+                         const Deadline &deadline);
+
+  /// Returns a region's share of the square of its group's error; none if it
+  /// cannot be used in that precision, or was not measured.
   std::optional<double> getSquare(runtime::Precision dtype,
                                   size_t region) const;
 
+  /// Returns the square of the error that is expected of a model with these
+  /// precisions: the sum over the largest groups that were measured and lie
+  /// within it. A group errs less than its regions one by one, since a value
+  /// that several of them read is rounded once.
+  double getJointSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
+
 private:
-  std::map<std::pair<runtime::Precision, size_t>, double> squares;
+  struct Group {
+    runtime::Precision dtype = runtime::Precision::F32;
+    Layout layout;
+    Fusion fusion = Fusion::On;
+    size_t begin = 0, size = 0, count = 0;
+    /// None if the model cannot be used like this.
+    std::optional<double> error;
+    /// The index of the first half, which the second one follows; 0 if there
+    /// are none.
+    size_t halves = 0;
+  };
+
+  runtime::Status measure(RegionMeasurer &measurer, Group group);
+  std::optional<size_t> findCoarsest(double negligible) const;
+  double getJointSquare(const Group &group,
+                        llvm::ArrayRef<runtime::Precision> dtypes) const;
+
+  std::vector<Group> groups;
 };
 
 } // namespace tarpon

@@ -33,7 +33,8 @@ class RegionMeasurer {
 public:
   virtual ~RegionMeasurer();
 
-  /// Returns the best solution that is known, or a guess; measures nothing.
+  /// Returns the best solution that is known, or a guess; measures nothing. An
+  /// error is the problem's.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
   /// Searches a problem for so long, unless that was done before.
   virtual runtime::Result<Solution> tune(const Problem &problem,

@@ -22,7 +22,7 @@ using runtime::Status;
 
 std::string RegionPrices::add(const Problem &problem) {
   std::string key = problem.key();
-  prices.try_emplace(key, Price{problem, std::nullopt, 0});
+  prices.try_emplace(key, Price{problem});
   return key;
 }
 
@@ -101,8 +101,11 @@ void RegionPrices::adopt(const PreparedModel &plan,
                          const std::vector<size_t> &chosen) {
   for (const auto &[name, problem] : plan.problems)
     add(problem);
-  for (const auto &[region, posed] : plan.regions)
-    regions[region][chosen[region]] = posed.problem;
+  for (auto [region, state] : llvm::enumerate(chosen)) {
+    auto posed = plan.regions.find(region);
+    regions[region][state] =
+        posed == plan.regions.end() ? "" : posed->second.problem;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,17 +123,19 @@ static std::string getKind(const Problem &problem) {
 
 static const char *const kAllKinds = "";
 
-Status RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
+/// A problem that no solver takes here has no price.
+void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
   std::map<std::string, std::pair<double, double>> sums;
   for (auto &[key, price] : prices) {
     Result<Solution> solution = measurer.solve(price.problem);
+    price.isSolvable = static_cast<bool>(solution);
+    price.measured.reset();
     if (!solution)
-      return solution.error();
+      continue;
     price.guess = ExpectedFractionRanker()
                       .expectMs(price.problem,
                                 {{solution->solver, solution->config}}, target)
                       .front();
-    price.measured.reset();
     if (!solution->measurement)
       continue;
     price.measured = solution->measurement->median;
@@ -144,13 +149,18 @@ Status RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
   for (const auto &[kind, sum] : sums)
     if (sum.second > 0)
       scales[kind] = sum.first / sum.second;
-  return runtime::success();
+}
+
+bool RegionPrices::isSolvable(const std::string &key) const {
+  return key.empty() || prices.at(key).isSolvable;
 }
 
 double RegionPrices::getMilliseconds(const std::string &key) const {
   if (key.empty())
     return 0;
   const Price &price = prices.at(key);
+  if (!price.isSolvable)
+    return policy::kUnsolvableMs;
   if (price.measured)
     return *price.measured;
   auto scale = scales.find(getKind(price.problem));
@@ -165,9 +175,9 @@ RegionCosts RegionPrices::getCosts() const {
   for (const auto &keys : regions) {
     auto &region = costs.regions.emplace_back();
     for (const std::optional<std::string> &key : keys)
-      region.push_back(
-          key ? std::optional<RegionCost>({getMilliseconds(*key), 0})
-              : std::nullopt);
+      region.push_back(key && isSolvable(*key) ? std::optional<RegionCost>(
+                                                     {getMilliseconds(*key), 0})
+                                               : std::nullopt);
   }
   costs.values = values;
   for (auto [value, keys] : llvm::zip_equal(costs.values, conversions))

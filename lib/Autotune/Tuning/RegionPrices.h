@@ -35,7 +35,7 @@ public:
   void adopt(const PreparedModel &plan, const std::vector<size_t> &states);
 
   /// Asks for the times that are known by now.
-  runtime::Status ask(RegionMeasurer &measurer, const TargetInfo &target);
+  void ask(RegionMeasurer &measurer, const TargetInfo &target);
 
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
@@ -54,12 +54,14 @@ public:
 private:
   struct Price {
     Problem problem;
-    std::optional<double> measured;
+    std::optional<double> measured = std::nullopt;
     double guess = 0;
+    bool isSolvable = true;
   };
 
   std::string add(const Problem &problem);
   runtime::Status poseConversions(const RegionStructure &structure);
+  bool isSolvable(const std::string &key) const;
   double getMilliseconds(const std::string &key) const;
 
   std::vector<RegionChoice> states;

@@ -72,7 +72,8 @@ Status RegionTuner::price() {
           prices.pose(model, structure, states, isAllowed, options.fusion);
       !status)
     return status;
-  return prices.ask(measurer, model.getKernelCompiler().getTarget());
+  prices.ask(measurer, model.getKernelCompiler().getTarget());
+  return runtime::success();
 }
 
 /// Returns the least time of a region in a precision, whatever the layout.
@@ -85,43 +86,53 @@ static double getLeast(const RegionCosts &costs, size_t region,
   return least;
 }
 
-/// The share of the model's time that a precision saves at most.
-static double getPossibleSaving(const RegionCosts &costs, Precision dtype) {
+/// The share of the model's time that a precision saves at most, beside others
+/// that regions may have instead.
+static double getPossibleSaving(const RegionCosts &costs, Precision dtype,
+                                llvm::ArrayRef<Precision> others) {
   double sum = 0, saved = 0;
   for (size_t region = 0; region < costs.regions.size(); ++region) {
-    double exact = getLeast(costs, region, kReferenceChoice.dtype);
-    if (!std::isfinite(exact))
+    double least = std::numeric_limits<double>::infinity();
+    for (Precision other : others)
+      least = std::min(least, getLeast(costs, region, other));
+    if (!std::isfinite(least))
       continue;
-    sum += exact;
-    saved += std::max(0.0, exact - getLeast(costs, region, dtype));
+    sum += least;
+    saved += std::max(0.0, least - getLeast(costs, region, dtype));
   }
   return sum > 0 ? saved / sum : 0;
 }
 
-/// A precision that makes nothing faster is left out. The layout hardly changes
-/// errors: they are measured in that of the fastest plan.
-Status RegionTuner::measureErrors() {
+/// A precision that makes nothing faster than the more exact ones is left out.
+/// The layout hardly changes errors: they are measured in that of the fastest
+/// plan.
+Status RegionTuner::addPrecisions() {
   RegionCosts costs = prices.getCosts();
   Layout layout =
       plans.empty() ? options.layouts.front() : plans.front().choice.layout;
-  std::vector<size_t> all(structure.names.size());
-  for (size_t region = 0; region < all.size(); ++region)
-    all[region] = region;
-  for (Precision dtype : options.dtypes) {
+  std::vector<Precision> useful = {kReferenceChoice.dtype};
+  for (Precision dtype : {Precision::F16, Precision::BF16, Precision::I8}) {
     // Where all regions have the same precision, only their layouts are chosen.
-    bool isWorthIt = !options.choosesDtypes ||
-                     getPossibleSaving(costs, dtype) >= policy::kNotableSaving;
-    if (dtype == kReferenceChoice.dtype || !isWorthIt)
+    bool isWorthIt =
+        !options.choosesDtypes ||
+        getPossibleSaving(costs, dtype, useful) >= policy::kNotableSaving;
+    if (!llvm::is_contained(options.dtypes, dtype) || !isWorthIt)
       continue;
+    useful.push_back(dtype);
     progress.setPhase("errors of regions in " +
                       std::string(getPrecisionName(dtype)));
-    if (Status status =
-            errors.measure(measurer, dtype, layout, options.fusion, all,
-                           all.size(), options.maxError, deadline.part(0.5));
+    if (Status status = errors.add(measurer, dtype, layout, options.fusion,
+                                   structure.names.size());
         !status)
       return status;
   }
   return runtime::success();
+}
+
+Status RegionTuner::refineErrors(double maxError) {
+  progress.setPhase("errors of groups of regions");
+  return errors.refine(measurer, policy::kNegligibleErrorShare * maxError,
+                       deadline.part(policy::kErrorShare));
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,7 +187,7 @@ RegionCosts RegionTuner::restrict(const RegionCosts &costs,
 
 Result<RegionAssignment> RegionTuner::assign(double maxError) {
   RegionCosts costs = prices.getCosts();
-  double budget = maxError * maxError / errorRatio;
+  double budget = maxError * maxError / (errorRatio * jointRatio);
   Result<RegionAssignment> best =
       Error{"no precisions of the regions are within the budget"};
   for (const StateSet &set : listStateSets()) {
@@ -190,6 +201,8 @@ Result<RegionAssignment> RegionTuner::assign(double maxError) {
 
 /// Searches what was never measured of a plan.
 Status RegionTuner::tuneOpen(const PreparedModel &plan) {
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  prices.ask(measurer, target);
   for (const auto &[problem, share] : prices.listOpen(plan)) {
     if (deadline.isOver())
       break;
@@ -200,14 +213,26 @@ Status RegionTuner::tuneOpen(const PreparedModel &plan) {
     if (!solution)
       return solution.error();
   }
+  prices.ask(measurer, target);
   return runtime::success();
 }
 
+/// Returns the square of the error that is expected of an assignment, and lets
+/// the program know what that is of the sum over its regions.
+double RegionTuner::expectSquare(const RegionAssignment &assignment) {
+  std::vector<Precision> dtypes;
+  for (size_t state : assignment.states)
+    dtypes.push_back(states[state].dtype);
+  double joint = errors.getJointSquare(dtypes);
+  if (joint > 0 && assignment.squaredError > 0)
+    jointRatio = joint / assignment.squaredError;
+  return errorRatio * joint;
+}
+
 /// Returns the fastest of the assignments that are the best with the times that
-/// regions took in those before; none if there is none within the budget, or it
-/// cannot be compiled.
+/// regions took, and the errors that they had, in those before; none if there
+/// is none within the budget, or it cannot be compiled.
 Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
-  const TargetInfo &target = model.getKernelCompiler().getTarget();
   std::optional<Draft> best;
   std::vector<size_t> before;
   for (int round = 0; round < policy::kMaxDrafts; ++round) {
@@ -215,20 +240,19 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
     if (!assignment || assignment->states == before)
       break;
     before = assignment->states;
+    double square = expectSquare(*assignment);
+    if (square > maxError * maxError)
+      continue;
     GlobalChoice choice = makeChoice(*assignment);
     Result<PreparedModel> plan = model.prepare(choice);
     if (!plan)
       break;
     prices.adopt(*plan, assignment->states);
-    if (Status status = prices.ask(measurer, target); !status)
-      return status.error();
     if (Status status = tuneOpen(*plan); !status)
-      return status.error();
-    if (Status status = prices.ask(measurer, target); !status)
       return status.error();
     double milliseconds = prices.getMilliseconds(*plan);
     if (!best || milliseconds < best->milliseconds)
-      best = {std::move(*assignment), std::move(choice), milliseconds};
+      best = {std::move(*assignment), std::move(choice), milliseconds, square};
   }
   return best;
 }
@@ -253,8 +277,7 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 }
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
-  return {timeRatio * draft.milliseconds,
-          std::sqrt(errorRatio * draft.assignment.squaredError)};
+  return {timeRatio * draft.milliseconds, std::sqrt(draft.squaredError)};
 }
 
 /// The layers of a whole model take less, or more, than alone.
@@ -280,11 +303,13 @@ void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
   plans.push_back(plan);
   if (draft.milliseconds > 0)
     timeRatio = plan.milliseconds / draft.milliseconds;
-  if (draft.assignment.squaredError > 0 && plan.error > 0)
-    errorRatio = plan.error * plan.error / draft.assignment.squaredError;
+  if (draft.squaredError > 0 && plan.error > 0)
+    errorRatio *= plan.error * plan.error / draft.squaredError;
 }
 
 Status RegionTuner::tryBudget(double maxError) {
+  if (Status status = refineErrors(maxError); !status)
+    return status;
   for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
     if (deadline.isOver())
       return runtime::success();
@@ -320,7 +345,7 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
     return runtime::success();
   if (!plans.empty())
     learnFromWhole(plans.front());
-  if (Status status = measureErrors(); !status)
+  if (Status status = addPrecisions(); !status)
     return status;
   for (double share : policy::kFrontShares)
     if (Status status = tryBudget(share * options.maxError); !status)

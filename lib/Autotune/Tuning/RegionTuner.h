@@ -62,15 +62,17 @@ private:
   struct Draft {
     RegionAssignment assignment;
     GlobalChoice choice;
-    /// The sum of its layers' times.
-    double milliseconds = 0;
+    /// The sum of its layers' times, and the square of the expected error.
+    double milliseconds = 0, squaredError = 0;
   };
 
   runtime::Status price();
-  runtime::Status measureErrors();
+  runtime::Status addPrecisions();
+  runtime::Status refineErrors(double maxError);
   runtime::Status tryBudget(double maxError);
   runtime::Result<RegionAssignment> assign(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
+  double expectSquare(const RegionAssignment &assignment);
   runtime::Status tuneOpen(const PreparedModel &plan);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;
@@ -91,9 +93,10 @@ private:
   RegionErrors errors;
   std::vector<RegionPlan> plans;
   std::set<std::vector<size_t>> tried;
-  /// The ratio of a whole model's time to the sum of its layers', and of the
-  /// square of its error to the sum of its regions'.
-  double timeRatio = 1, errorRatio = 1;
+  /// The ratio of a whole model's time to the sum of its layers', of the square
+  /// of its error to what its groups let expect, and of the latter to the sum
+  /// over its regions.
+  double timeRatio = 1, errorRatio = 1, jointRatio = 1;
 };
 
 } // namespace tarpon

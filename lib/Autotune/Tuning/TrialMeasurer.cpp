@@ -54,6 +54,7 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   for (auto step : {&PlanMaker::time, &PlanMaker::compare})
     if (Status status = (maker.*step)(plan); !status)
       return status.error();
+  onMeasured();
   if (!plan.isMeasured())
     return std::optional<RegionPlan>();
   return std::optional<RegionPlan>(

@@ -27,10 +27,12 @@ public:
   using Tune =
       std::function<runtime::Result<Solution>(const Problem &, double seconds)>;
 
+  /// `onMeasured` is called after each whole model.
   TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
-                std::deque<Trial> &trials, Solve solver, Tune tuner)
+                std::deque<Trial> &trials, Solve solver, Tune tuner,
+                std::function<void()> onMeasured)
       : model(model), maker(maker), trials(trials), solver(std::move(solver)),
-        tuner(std::move(tuner)) {}
+        tuner(std::move(tuner)), onMeasured(std::move(onMeasured)) {}
 
   runtime::Result<Solution> solve(const Problem &problem) override {
     return solver(problem);
@@ -53,6 +55,7 @@ private:
   std::deque<Trial> &trials;
   Solve solver;
   Tune tuner;
+  std::function<void()> onMeasured;
 };
 
 } // namespace tarpon

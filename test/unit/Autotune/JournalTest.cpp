@@ -384,6 +384,22 @@ TEST_F(JournalTest, KeepsPipelines) {
   EXPECT_FALSE(journal->getPipeline(m.key));
 }
 
+TEST_F(JournalTest, KeepsAccuraciesWithoutTimes) {
+  PipelineMeasurement m;
+  m.key = {"abc", "{}", "int8", "nhwc", "on", "c0ffee", "50lved"};
+  m.status = MeasurementStatus::Ok;
+  m.accuracy = 0.01;
+  m.isTimed = false;
+  auto journal = open();
+  ASSERT_TRUE(journal->recordPipeline(m));
+  auto read = journal->getPipeline(m.key);
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->isTimed);
+  EXPECT_EQ(read->accuracy, 0.01);
+  // Nothing is said against it, or left to be repaired.
+  EXPECT_EQ(query("SELECT count(*) FROM pipeline WHERE median IS NULL"), "1");
+}
+
 TEST_F(JournalTest, DefaultFolderFollowsTheEnvironment) {
   TargetInfo target;
   setenv("HOME", "/home/me", 1);

@@ -57,6 +57,7 @@ TuningFile makeFile() {
   bad.choice = {runtime::Precision::BF16, Layout(), Fusion::Off};
   bad.failure = "output has a NaN";
   file.candidates = {good, bad};
+  file.progress = {{1.5, 2, "fp32/nchw"}};
   return file;
 }
 

@@ -125,6 +125,7 @@ TuningFile makeHostile() {
   file.toolchain = {kHostile, kHostile};
   file.knobs = {kHostile, kHostile, kHostile, kHostile};
   file.calibration = {kHostile, 1, kHostile};
+  file.progress = {{1, 8, kHostile}};
   for (CandidateRecord &candidate : file.candidates) {
     for (LayerRecord &layer : candidate.layers)
       layer.name = layer.problem = layer.solver = layer.source =
@@ -333,4 +334,14 @@ TEST(TuningPageTest, aFileWithManyCandidatesIsReadable) {
   // Where names find no room, the points of the front have their numbers.
   EXPECT_THAT(page, HasSubstr(">39: fp16/nchw<"));
   EXPECT_EQ(count(page, "point\">"), 41u);
+}
+
+TEST(TuningPageTest, progressIsDrawnFromPlanToPlan) {
+  TuningFile file = makeFile();
+  EXPECT_THAT(print(file), HasSubstr("does not tell how its search went"));
+  file.progress = {{2, 8, "fp32/nhwc"}, {5.5, 5, "fp16/nhwc"}};
+  std::string page = print(file);
+  expectSound(page);
+  EXPECT_THAT(page, HasSubstr("fp32/nhwc: 8 ms after 2 s"));
+  EXPECT_THAT(page, HasSubstr("fp16/nhwc: 5 ms after 5.5 s"));
 }

@@ -153,6 +153,17 @@ struct TuningFile {
   } calibration;
   std::vector<CandidateRecord> candidates;
   int64_t winner = 0;
+  /// A plan that was the fastest within the accuracy budget when it was
+  /// measured, so long after the search began.
+  struct Improvement {
+    double seconds = 0, milliseconds = 0;
+    std::string choice;
+
+    bool operator==(const Improvement &) const = default;
+  };
+  /// In the order in which they were found; empty in files of b454467d and
+  /// before, and where nothing was searched.
+  std::vector<Improvement> progress;
 
   const CandidateRecord &getWinner() const { return candidates[winner]; }
   /// The Pareto front of time against error: the candidates that were measured

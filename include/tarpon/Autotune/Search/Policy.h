@@ -229,12 +229,17 @@ inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
 /// halved: 50 such groups would take the square of the budget.
 inline constexpr double kNegligibleErrorShare = 0.14;
+/// The share of the time that is left in which the errors of groups are
+/// measured before plans of a budget are.
+inline constexpr double kErrorShare = 0.4;
 /// The share of the budget that is planned with, since errors are predicted.
 inline constexpr double kBudgetMargin = 0.95;
 /// How often a plan is drafted anew as the times of its regions are learnt.
 inline constexpr int kMaxDrafts = 6;
 /// The plans that are measured for one budget, at most.
 inline constexpr int kMaxRegionPlans = 4;
+/// The time of a conversion that no solver takes, which no plan can afford.
+inline constexpr double kUnsolvableMs = 1e5;
 /// The budgets of the front, as shares of the whole one.
 inline constexpr double kFrontShares[] = {1, 0.4, 0.1};
 

@@ -157,6 +157,8 @@ struct PipelineMeasurement {
   /// The number of rounds of the final that the samples come from.
   int64_t rounds = 0;
   std::string detail;
+  /// False where the accuracy alone was measured.
+  bool isTimed = true;
 };
 
 /// The machine and the versions for which a record is valid, beside its key and

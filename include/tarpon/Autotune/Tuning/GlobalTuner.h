@@ -25,6 +25,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -54,6 +55,7 @@ enumerateChoices(const std::vector<runtime::Precision> &dtypes,
 struct GlobalResult {
   std::vector<CandidateRecord> candidates;
   size_t winner = 0;
+  std::vector<TuningFile::Improvement> progress;
   runtime::Package package;
   /// The keys of the winner's problems that have no measured solution because
   /// none would make the model faster.
@@ -97,12 +99,14 @@ private:
   runtime::Status searchProblem(Trial &trial, const std::string &key);
   runtime::Status replan(Trial &trial);
   runtime::Status tuneWhole();
+  void prepareRegions();
   runtime::Status tuneRegions();
   void mergeEqual(Trial &trial);
   std::optional<size_t> findChanged();
   std::string describeGain() const;
   void expectWork(double units);
   void finishWork(double units);
+  void noteImprovement();
   void dropLosers();
   std::vector<ChoicePlan *> getPlans();
   void reportFailures();
@@ -121,7 +125,9 @@ private:
   std::unique_ptr<TuningSchedule> outlook;
   std::unique_ptr<RegionOptions> regions;
   Deadline deadline = Deadline::never();
+  std::chrono::steady_clock::time_point begin;
   std::deque<Trial> trials;
+  std::vector<TuningFile::Improvement> improvements;
   /// The fastest untuned plan; null if none can be used.
   ChoicePlan *start = nullptr;
   double startMilliseconds = 0;

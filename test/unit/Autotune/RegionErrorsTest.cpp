@@ -1,0 +1,133 @@
+//===- RegionErrorsTest.cpp -----------------------------------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/RegionErrors.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace tarpon;
+using runtime::Error;
+using runtime::Precision;
+using runtime::Result;
+
+namespace {
+
+/// Regions have errors of their own; neighbours share what they read, so that
+/// two of them have the square of one and a half.
+class FakeErrors final : public RegionMeasurer {
+public:
+  std::vector<double> errors;
+  std::optional<size_t> unusable;
+  int comparisons = 0;
+
+  Result<Solution> solve(const Problem &) override { return Error{"no"}; }
+  Result<Solution> tune(const Problem &, double) override {
+    return Error{"no"};
+  }
+  Result<std::optional<RegionPlan>> measure(const GlobalChoice &,
+                                            const PredictionRecord &) override {
+    return Error{"no"};
+  }
+  Result<std::optional<double>>
+  measureError(const GlobalChoice &choice) override {
+    ++comparisons;
+    double sum = 0;
+    for (auto [index, region] : llvm::enumerate(choice.regions)) {
+      if (region.dtype == Precision::F32)
+        continue;
+      if (unusable == index)
+        return std::optional<double>();
+      bool isShared =
+          index > 0 && choice.regions[index - 1].dtype == region.dtype;
+      sum += (isShared ? 0.5 : 1) * errors[index] * errors[index];
+    }
+    return std::optional<double>(std::sqrt(sum));
+  }
+};
+
+class RegionErrorsTest : public testing::Test {
+protected:
+  FakeErrors measurer;
+  RegionErrors errors;
+
+  void SetUp() override { measurer.errors.assign(8, 0.01); }
+
+  void add() {
+    ASSERT_TRUE(errors.add(measurer, Precision::I8, {Layout::NHWC}, Fusion::On,
+                           measurer.errors.size()));
+  }
+  void refine(double negligible) {
+    ASSERT_TRUE(errors.refine(measurer, negligible, Deadline::never()));
+  }
+  double getSum() const {
+    double sum = 0;
+    for (size_t region = 0; region < measurer.errors.size(); ++region)
+      sum += *errors.getSquare(Precision::I8, region);
+    return sum;
+  }
+};
+
+} // namespace
+
+TEST_F(RegionErrorsTest, RegionsShareTheSquareOfTheirGroup) {
+  add();
+  refine(0.1);
+  EXPECT_EQ(measurer.comparisons, 1);
+  EXPECT_NEAR(getSum(), 1e-4 * 4.5, 1e-9);
+  EXPECT_EQ(errors.getSquare(Precision::F32, 3), 0);
+  EXPECT_FALSE(errors.getSquare(Precision::F16, 3));
+}
+
+TEST_F(RegionErrorsTest, ASmallerBudgetHalvesGroupsOnce) {
+  add();
+  refine(0.012);
+  EXPECT_EQ(measurer.comparisons, 15) << "of eight regions one by one";
+  refine(0.012);
+  EXPECT_EQ(measurer.comparisons, 15);
+}
+
+TEST_F(RegionErrorsTest, TheRegionThatErrsMostIsFoundFirst) {
+  measurer.errors.assign(8, 0.001);
+  measurer.errors[5] = 0.1;
+  add();
+  refine(0.05);
+  EXPECT_EQ(measurer.comparisons, 7) << "a path of three halvings";
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01, 1e-4);
+  EXPECT_LT(*errors.getSquare(Precision::I8, 4), 1e-4);
+}
+
+TEST_F(RegionErrorsTest, GroupsTellWhatTheirRegionsHaveTogether) {
+  add();
+  refine(0.001);
+  std::vector<Precision> dtypes(8, Precision::I8);
+  EXPECT_NEAR(getSum(), 1e-4 * 8, 1e-9);
+  EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * 4.5, 1e-9);
+  // Four regions that were measured together, and one of two others.
+  dtypes[4] = dtypes[5] = dtypes[7] = Precision::F32;
+  EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * (2.5 + 1), 1e-9);
+  EXPECT_EQ(errors.getJointSquare(std::vector(8, Precision::F32)), 0);
+}
+
+TEST_F(RegionErrorsTest, ARegionThatCannotBeUsedLeavesTheOthers) {
+  measurer.unusable = 2;
+  add();
+  refine(0.05);
+  EXPECT_FALSE(errors.getSquare(Precision::I8, 2));
+  EXPECT_TRUE(errors.getSquare(Precision::I8, 3));
+  EXPECT_TRUE(errors.getSquare(Precision::I8, 7));
+}
+
+TEST_F(RegionErrorsTest, NothingIsHalvedAfterTheDeadline) {
+  add();
+  ASSERT_TRUE(errors.refine(measurer, 0.001, Deadline::after(0)));
+  EXPECT_EQ(measurer.comparisons, 1);
+}
