@@ -15,6 +15,7 @@
 #include "tarpon/Autotune/MIOpen/MIOpenFile.h"
 #include "tarpon/Driver/Workload.h"
 #include "tarpon/Fleet/WorkList.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -168,8 +169,9 @@ static int runFleetImport(const FleetImportArguments &arguments) {
     faults += found->faults;
     llvm::outs() << formatv("{0}: {1} problems, {2} of them new, {3} tagged "
                             "'{4}'\n",
-                            path, found->problems.size(), count->added,
-                            count->tagged, arguments.tag);
+                            showText(path), found->problems.size(),
+                            count->added, count->tagged,
+                            showText(arguments.tag));
   }
   llvm::outs().flush();
   if (faults)

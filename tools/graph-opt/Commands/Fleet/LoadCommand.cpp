@@ -12,6 +12,7 @@
 #include "Messages.h"
 
 #include "tarpon/Fleet/Jobs.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -50,7 +51,8 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
     if (!count)
       return fail(count.message());
     llvm::outs() << formatv("{0}: {1} jobs of {2} problems would be made\n",
-                            request.label, count->made, count->tagged);
+                            showText(request.label), count->made,
+                            count->tagged);
     return kSuccess;
   }
   Result<fleet::Session> session = fleet::openSession(**database, request);
@@ -62,7 +64,7 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
   if (!count)
     return fail(count.message());
   llvm::outs() << formatv("{0} for {1}: {2} jobs made of {3} problems",
-                          session->label, session->target, count->made,
+                          showText(session->label), showText(session->target), count->made,
                           count->tagged);
   if (count->begun)
     llvm::outs() << formatv(", {0} begun anew", count->begun);
