@@ -166,7 +166,7 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
         status.message());
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
-    return PhaseResult::fail(Cause::Database, known.message());
+    return PhaseResult::failDatabase(database, known.message());
   if (!takeDevice(isLost))
     return PhaseResult::fail(Cause::Returned, "the lease was lost");
   // Other workers of this machine have jobs, too.
@@ -184,7 +184,7 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
     log += describe(m);
   Result<PhaseResult> judged = judge(lease, *measured);
   if (!judged)
-    return PhaseResult::fail(Cause::Database, judged.message());
+    return PhaseResult::failDatabase(database, judged.message());
   PhaseResult result = std::move(*judged);
   if (result.end.cause != Cause::Ok)
     return result;

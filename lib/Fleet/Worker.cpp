@@ -257,12 +257,13 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
       std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(leaseSeconds)) +
           kPatience);
-  // A result that the database refuses for good (rights, a full disk) is tried
-  // again by whoever gets the job next.
+  // What a live server refuses (a missing right, a constraint) is tried again
+  // by whoever gets the job next, and not for ever.
   if (!status && !database->isDisconnected())
     status = persist(
         [&]() -> Status {
-          owned = queue.fail(lease, {Cause::Database, status.message(), ""});
+          owned = queue.fail(lease,
+                             AttemptEnd::forRefusal(status.message(), log));
           return owned ? success() : Status(owned.error());
         },
         kPatience);
@@ -378,8 +379,8 @@ Result<Outlook> WorkerRun::lookAhead() {
 Result<std::chrono::milliseconds> WorkerRun::getLongestIdle(Outlook outlook) {
   if (outlook != Outlook::Soon)
     return kLongestIdle;
-  if (Clock::now() - counted > kCrowdAge ||
-      counted == Clock::time_point::min()) {
+  if (counted == Clock::time_point::min() ||
+      Clock::now() - counted > kCrowdAge) {
     Result<Row> row = takeRow(
         database->query("SELECT count(*) FROM worker WHERE label = :p1 AND "
                         "ended IS NULL",
