@@ -288,9 +288,8 @@ Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
     return owned ? Result<bool>(false) : owned.error();
   bool isRefusal = end.cause == Cause::Database &&
                    llvm::StringRef(end.reason).starts_with(kRefused);
-  Result<int64_t> counted =
-      ::countAttempts(database, lease.job, end.cause,
-                      isRefusal ? kRefused.str() + "%" : "%");
+  Result<int64_t> counted = ::countAttempts(
+      database, lease.job, end.cause, isRefusal ? kRefused.str() + "%" : "%");
   if (!counted)
     return counted.error();
   int64_t attempts = *counted;

@@ -262,8 +262,8 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
   if (!status && !database->isDisconnected())
     status = persist(
         [&]() -> Status {
-          owned = queue.fail(lease,
-                             AttemptEnd::forRefusal(status.message(), log));
+          owned =
+              queue.fail(lease, AttemptEnd::forRefusal(status.message(), log));
           return owned ? success() : Status(owned.error());
         },
         kPatience);
