@@ -52,7 +52,9 @@ static Result<std::string> findDevice(const Session &session,
   if ((*device)->target() != info.name())
     return Error{"this machine has a GPU " + (*device)->target() + ", not " +
                  info.name()};
-  return (*device)->name();
+  // Times change with the driver, too.
+  std::string driver = getDriverVersion(session.target);
+  return (*device)->name() + (driver.empty() ? "" : ", driver " + driver);
 }
 
 /// Equal GPUs of a machine are told apart by what Slurm, or a user, lets this

@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -540,9 +539,9 @@ static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
 }
 
 Result<WorkerSummary> WorkerRun::run() {
-  // Others of this user do not see the environment, which may hold credentials.
-  prctl(PR_SET_DUMPABLE, 0);
-  pinToCores(options.cores);
+  hideProcess();
+  if (Status pinned = pinToCores(options.cores); !pinned)
+    return pinned.error();
   if (Status status = open(); !status)
     return status.error();
   heartbeat = std::make_unique<Heartbeat>(

@@ -64,8 +64,8 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
   if (!count)
     return fail(count.message());
   llvm::outs() << formatv("{0} for {1}: {2} jobs made of {3} problems",
-                          showText(session->label), showText(session->target), count->made,
-                          count->tagged);
+                          showText(session->label), showText(session->target),
+                          count->made, count->tagged);
   if (count->begun)
     llvm::outs() << formatv(", {0} begun anew", count->begun);
   llvm::outs() << "\n";

@@ -181,12 +181,16 @@ makeArrays(const FleetStartArguments &arguments,
   common.minutes = arguments.minutes;
   common.logs = logs;
   std::vector<fleet::SlurmArray> arrays;
+  auto add = [&](const fleet::SlurmArray &array) {
+    for (fleet::SlurmArray &part : fleet::splitArray(array))
+      arrays.push_back(std::move(part));
+  };
   if (arguments.builders > 0) {
     fleet::SlurmArray builders = common;
     builders.workers = arguments.builders;
     builders.cores = arguments.cores.value_or(1);
     builders.command = makeCommand(arguments, "builder");
-    arrays.push_back(std::move(builders));
+    add(builders);
   }
   for (const fleet::Session &session : sessions) {
     if (!session.settings.measures || arguments.evaluators == 0)
@@ -201,7 +205,7 @@ makeArrays(const FleetStartArguments &arguments,
     evaluators.command = makeCommand(arguments, "evaluator");
     evaluators.command.insert(evaluators.command.end(),
                               {"--target", session.target});
-    arrays.push_back(std::move(evaluators));
+    add(evaluators);
   }
   return arrays;
 }

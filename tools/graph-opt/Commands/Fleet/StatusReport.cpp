@@ -26,8 +26,9 @@ static std::string describeSeconds(double seconds) {
 }
 
 void printSession(llvm::raw_ostream &os, const fleet::SessionStatus &session) {
-  os << formatv("{0} for {1}: {2} of {3} jobs have ended", showText(session.label),
-                showText(session.target), session.ended, session.total);
+  os << formatv("{0} for {1}: {2} of {3} jobs have ended",
+                showText(session.label), showText(session.target),
+                session.ended, session.total);
   if (session.rate > 0)
     os << formatv(", {0:F2} per second", session.rate);
   if (session.secondsLeft && session.ended < session.total)
