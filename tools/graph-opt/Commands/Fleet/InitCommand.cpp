@@ -50,7 +50,7 @@ static int runFleetInit(const FleetInitArguments &arguments) {
   if (Status status = fleet::createSchema(**database, packages.str().str());
       !status)
     return fail(status.message());
-  llvm::outs() << showText((*database)->getUrl()) << ": tables of version "
+  llvm::outs() << showText((*database)->getShownUrl()) << ": tables of version "
                << fleet::kSchemaVersion << "\n";
   return kSuccess;
 }
@@ -62,7 +62,7 @@ static int runFleetUpgrade(const FleetUpgradeArguments &arguments) {
   Result<int64_t> version = fleet::upgradeSchema(**database);
   if (!version)
     return fail(version.message());
-  llvm::outs() << showText((*database)->getUrl()) << ": tables of version "
+  llvm::outs() << showText((*database)->getShownUrl()) << ": tables of version "
                << fleet::kSchemaVersion;
   if (*version != fleet::kSchemaVersion)
     llvm::outs() << ", before " << *version;

@@ -15,6 +15,7 @@
 #include "tarpon/Fleet/LocalWorkers.h"
 #include "tarpon/Fleet/Session.h"
 #include "tarpon/Fleet/SlurmScript.h"
+#include "tarpon/Fleet/Worker.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -230,6 +231,7 @@ static int startOnSlurm(const FleetStartArguments &arguments,
 }
 
 static int runFleetStart(const FleetStartArguments &arguments) {
+  fleet::hideProcess();
   auto database = openFleet(arguments.database);
   if (!database)
     return fail(database.message());
