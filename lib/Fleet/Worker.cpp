@@ -110,6 +110,8 @@ private:
   std::unique_ptr<Heartbeat> heartbeat;
   /// The cores that workers of this machine share.
   DeviceLock turn{"cores"};
+  /// The sessions that this machine cannot work for, and why.
+  std::vector<std::string> refusals;
   /// Jobs are left, but nobody who could hand them over.
   bool isLonely = false;
   /// The number of the label's workers, and when it was true.
@@ -225,8 +227,9 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
       served.push_back({session, std::move(*work)});
       continue;
     }
-    say("left alone: " + work.message());
+    say(kLeftAlone.str() + work.message());
     refusal = work.message();
+    refusals.push_back(kLeftAlone.str() + refusal);
   }
   if (served.empty())
     return Error{refusal.empty() ? "label '" + options.label +
@@ -559,7 +562,10 @@ Result<WorkerSummary> WorkerRun::run() {
       : isLonely ? "jobs are left for the other role, of which no worker lives"
                  : "no job was left";
   heartbeat.reset();
-  endWorker(reason);
+  std::string full = reason;
+  for (const std::string &refusal : refusals)
+    full += "; " + refusal;
+  endWorker(full);
   say(reason);
   if (!status)
     return status.error();

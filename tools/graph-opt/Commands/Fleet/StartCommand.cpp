@@ -135,10 +135,17 @@ static int startHere(const FleetStartArguments &arguments,
       [](const fleet::Session &session) { return session.settings.measures; });
   for (int64_t i = 0; measures && i < arguments.evaluators; ++i)
     workers.push_back({makeLocalCommand(arguments, "evaluator"), threads});
+  Result<int64_t> last = fleet::getLastWorker(database);
+  if (!last)
+    return fail(last.message());
   FleetProgress progress(database, arguments.label);
   Status status =
       fleet::runLocalWorkers(std::move(workers), [&] { progress.look(); });
   progress.finish();
+  // The workers were quiet.
+  if (auto refusals = fleet::listRefusals(database, arguments.label, *last))
+    for (const std::string &refusal : *refusals)
+      remark(fleet::kLeftAlone.str() + refusal);
   return status ? kSuccess : fail(status.message());
 }
 
