@@ -199,7 +199,7 @@ void addFleetImport(CommandSet &commands) {
                   "Batch sizes in place of those of driver lines and models")
       ->delimiter(',')
       ->type_name("N,...")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--direction", arguments.directions,
                   "Directions in place of those of convolutions' driver lines: "
                   "F, B (data), W (weights)")

@@ -267,14 +267,14 @@ void addFleetStart(CommandSet &commands) {
   sub->add_option("--builders", arguments.builders,
                   "The number of builders (default: 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::isCount());
   sub->add_option("--evaluators", arguments.evaluators,
                   "The number of evaluators, for each target (default: 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::isCount());
   sub->add_option("--minutes", arguments.minutes, "The time that they may take")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--partition", arguments.partition, "Slurm's partition")
       ->type_name("P");
   sub->add_option("--gres", arguments.gres,
@@ -287,7 +287,7 @@ void addFleetStart(CommandSet &commands) {
   sub->add_option("--builder-cores", arguments.cores,
                   "The cores of a builder on Slurm (default: 1)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--logs", arguments.logs,
                   "The shared folder of the workers' output on Slurm (default: "
                   "this one)")
