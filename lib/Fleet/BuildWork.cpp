@@ -204,7 +204,7 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
                              "'" + lease.key + "' is no problem of this build");
   Result<std::vector<Measurement>> known = refresh(lease);
   if (!known)
-    return PhaseResult::fail(Cause::Database, known.message());
+    return PhaseResult::failDatabase(database, known.message());
   const TargetInfo &info = target.compiler->getTarget();
   Result<std::optional<CandidateBundle>> bundle =
       builder->build(*problem, static_cast<size_t>(session.settings.candidates),

@@ -124,6 +124,10 @@ struct Database::Connection {
 Database::Database(std::string url) : url(std::move(url)) {}
 Database::~Database() = default;
 
+std::string Database::getShownUrl() const {
+  return isPostgres() ? llvm::StringRef(url).split('?').first.str() : url;
+}
+
 bool Database::isPostgres() const {
   return llvm::StringRef(url).starts_with(kPostgres);
 }
@@ -147,6 +151,23 @@ static std::string addTimeouts(std::string url) {
   return url;
 }
 
+/// Decodes "%70" as libpq does.
+static std::string decodePercent(llvm::StringRef text) {
+  std::string decoded;
+  while (!text.empty()) {
+    unsigned code;
+    if (text.front() == '%' && text.size() > 2 &&
+        !text.substr(1, 2).getAsInteger(16, code)) {
+      decoded += static_cast<char>(code);
+      text = text.drop_front(3);
+    } else {
+      decoded += text.front();
+      text = text.drop_front();
+    }
+  }
+  return decoded;
+}
+
 static Status checkUrl(llvm::StringRef url, bool create) {
   if (url.starts_with(kSqlite)) {
     llvm::StringRef file = url.drop_front(kSqlite.size());
@@ -165,7 +186,7 @@ static Status checkUrl(llvm::StringRef url, bool create) {
   llvm::StringRef authority = rest.substr(0, rest.find_first_of("/?"));
   bool hasUser = authority.contains('@');
   if ((hasUser && authority.substr(0, authority.rfind('@')).contains(':')) ||
-      rest.contains("password="))
+      llvm::StringRef(decodePercent(rest)).contains("password="))
     return Error{"the database's address holds a password, which other users "
                  "could see: put it into ~/.pgpass or a service file"};
   return success();
@@ -233,9 +254,12 @@ Error Database::describe(const std::string &message) {
   llvm::StringRef text = llvm::StringRef(message).split(" while ").first;
   for (llvm::StringRef start : {"Cannot execute query.", " Fatal error."})
     text.consume_front(start);
+  // SOCI's function, of which the user knows nothing.
+  if (text.starts_with("sqlite3_"))
+    text = text.split(": ").second;
   llvm::SmallVector<llvm::StringRef> words;
   llvm::SplitString(text, words, " \n\r\t");
-  return Error{"the database " + url + ": " +
+  return Error{"the database " + getShownUrl() + ": " +
                llvm::StringRef(llvm::join(words, " ")).rtrim('.').str()};
 }
 

@@ -10,6 +10,9 @@
 #include "tarpon/Fleet/Job.h"
 #include "tarpon/Fleet/Session.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 
 using namespace tarpon::fleet;
@@ -149,6 +152,34 @@ Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
     return causes.error();
   status.causes = std::move(*causes);
   return status;
+}
+
+Result<int64_t> tarpon::fleet::getLastWorker(Database &database) {
+  Result<Row> row =
+      takeRow(database.query("SELECT COALESCE(max(id), 0) FROM worker"),
+              "the workers cannot be counted");
+  return row ? Result<int64_t>(row->integer(0)) : row.error();
+}
+
+/// A worker's reason is that of its end, and then those of what it left alone.
+Result<std::vector<std::string>>
+tarpon::fleet::listRefusals(Database &database, const std::string &label,
+                            int64_t worker) {
+  Result<Rows> rows = database.query(
+      "SELECT reason FROM worker WHERE label = :p1 AND id > :p2 ORDER BY id",
+      {label, worker});
+  if (!rows)
+    return rows.error();
+  std::vector<std::string> refusals;
+  for (const Row &row : *rows) {
+    std::string reason = row.text(0);
+    llvm::SmallVector<llvm::StringRef> parts;
+    llvm::StringRef(reason).split(parts, ("; " + kLeftAlone).str());
+    for (llvm::StringRef part : llvm::drop_begin(parts))
+      if (!llvm::is_contained(refusals, part))
+        refusals.push_back(part.str());
+  }
+  return refusals;
 }
 
 Status tarpon::fleet::setDraining(Database &database,

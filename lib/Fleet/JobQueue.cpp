@@ -21,6 +21,19 @@ using tarpon::runtime::success;
 static constexpr const char *kOwned =
     " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";
 
+/// The reasons of attempts that the database has refused begin so.
+static constexpr llvm::StringLiteral kRefused = "refused: ";
+
+AttemptEnd AttemptEnd::forRefusal(const std::string &message, std::string log) {
+  return {Cause::Database, kRefused.str() + message, std::move(log)};
+}
+
+AttemptEnd AttemptEnd::forDatabase(const Database &database,
+                                   const std::string &message) {
+  return database.isDisconnected() ? AttemptEnd{Cause::Database, message, ""}
+                                   : forRefusal(message);
+}
+
 //===----------------------------------------------------------------------===//
 // Taking and keeping
 //===----------------------------------------------------------------------===//
@@ -248,15 +261,21 @@ Result<bool> JobQueue::complete(const Lease &lease, const NextStep &next,
   return isOwner ? Result<bool>(true) : isRecorded(lease);
 }
 
-Result<int64_t> tarpon::fleet::countAttempts(Database &database, int64_t job,
-                                             Cause cause) {
+/// Counts those attempts whose reason fits a pattern.
+static Result<int64_t> countAttempts(Database &database, int64_t job,
+                                     Cause cause, const std::string &reason) {
   Result<Row> counted = takeRow(
       database.query("SELECT count(*) FROM attempt JOIN job ON job.id = job_id "
                      "WHERE job_id = :p1 AND cause = :p2 AND attempt.lease > "
-                     "counted_from",
-                     {job, getRule(cause).name.str()}),
+                     "counted_from AND attempt.reason LIKE :p3",
+                     {job, getRule(cause).name.str(), reason}),
       "the attempts of a job cannot be counted");
   return counted ? Result<int64_t>(counted->integer(0)) : counted.error();
+}
+
+Result<int64_t> tarpon::fleet::countAttempts(Database &database, int64_t job,
+                                             Cause cause) {
+  return ::countAttempts(database, job, cause, "%");
 }
 
 /// Counts, within a transaction, the job's attempts that ended so, and decides
@@ -267,11 +286,14 @@ Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
   Result<int64_t> owned = writeAttempt(lease, owner, end, "");
   if (!owned || *owned == 0)
     return owned ? Result<bool>(false) : owned.error();
-  Result<int64_t> counted = countAttempts(database, lease.job, end.cause);
+  bool isRefusal = end.cause == Cause::Database &&
+                   llvm::StringRef(end.reason).starts_with(kRefused);
+  Result<int64_t> counted = ::countAttempts(
+      database, lease.job, end.cause, isRefusal ? kRefused.str() + "%" : "%");
   if (!counted)
     return counted.error();
   int64_t attempts = *counted;
-  bool isFinal = attempts >= rule.maxAttempts;
+  bool isFinal = attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
   constexpr double kLongestBackoff = 600;
   double backoff = std::min(
       kLongestBackoff,

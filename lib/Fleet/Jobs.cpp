@@ -34,7 +34,7 @@ static Result<int64_t> countTagged(Database &database, const std::string &tag) {
 Result<LoadCount> tarpon::fleet::countLoad(Database &database,
                                            const std::string &label,
                                            const std::string &target,
-                                           const std::string &tag) {
+                                           const std::string &tag, bool again) {
   if (Status status = checkName("the label", label); !status)
     return status.error();
   Result<int64_t> tagged = countTagged(database, tag);
@@ -42,14 +42,15 @@ Result<LoadCount> tarpon::fleet::countLoad(Database &database,
     return tagged.error();
   Result<Row> row = takeRow(
       database.query(
-          "SELECT count(*) FROM tag WHERE name = :p1 AND problem_id NOT IN "
-          "(SELECT problem_id FROM job JOIN session ON session.id = "
-          "session_id WHERE label = :p2 AND target = :p3)",
+          "SELECT count(*) - count(job.id), count(CASE WHEN job.state IN "
+          "('done', 'failed', 'aborted') THEN 1 END) FROM tag LEFT JOIN job ON "
+          "job.problem_id = tag.problem_id AND session_id IN (SELECT id FROM "
+          "session WHERE label = :p2 AND target = :p3) WHERE tag.name = :p1",
           {tag, label, target}),
       "no jobs can be counted");
   if (!row)
     return row.error();
-  return LoadCount{*tagged, row->integer(0), 0};
+  return LoadCount{*tagged, row->integer(0), again ? row->integer(1) : 0};
 }
 
 /// Before anything is measured, the problems with the most operations promise
@@ -144,8 +145,20 @@ Result<std::vector<JobInfo>> tarpon::fleet::listJobs(Database &database,
   return jobs;
 }
 
+/// An error if a filter asks for jobs in a state in which nothing can be done
+/// with them.
+static Status checkState(const JobFilter &filter, const std::string &verb,
+                         llvm::StringRef one, llvm::StringRef other) {
+  if (filter.state.empty() || filter.state == one || filter.state == other)
+    return success();
+  return Error{"--state: jobs that are " + filter.state + " are not " + verb +
+               ", but those that are " + one.str() + " or " + other.str()};
+}
+
 Result<int64_t> tarpon::fleet::retryJobs(Database &database,
                                          const JobFilter &filter) {
+  if (Status status = checkState(filter, "retried", kFailed, kAborted); !status)
+    return status.error();
   Result<std::vector<Value>> values = bindFilter(database, filter);
   if (!values)
     return values.error();
@@ -162,6 +175,8 @@ Result<int64_t> tarpon::fleet::retryJobs(Database &database,
 
 Result<int64_t> tarpon::fleet::abortJobs(Database &database,
                                          const JobFilter &filter) {
+  if (Status status = checkState(filter, "aborted", kWaiting, kLeased); !status)
+    return status.error();
   Result<std::vector<Value>> values = bindFilter(database, filter);
   if (!values)
     return values.error();

@@ -7,14 +7,23 @@
 
 #include "Machine.h"
 
+#include "tarpon/Fleet/Worker.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+using tarpon::runtime::Error;
+using tarpon::runtime::Status;
+using tarpon::runtime::success;
 
 namespace tarpon::fleet {
 
@@ -31,6 +40,19 @@ std::string getCpuModel() {
   return "unknown";
 }
 
+std::string getDriverVersion(const std::string &target,
+                             const std::string &modules) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
+      kModules[] = {{"sm_", "nvidia"}, {"gfx", "amdgpu"}};
+  std::string version;
+  for (const auto &[prefix, module] : kModules)
+    if (llvm::StringRef(target).starts_with(prefix)) {
+      std::ifstream file(modules + "/" + module.str() + "/version");
+      std::getline(file, version);
+    }
+  return llvm::StringRef(version).trim().str();
+}
+
 std::vector<int> getCores() {
   cpu_set_t set;
   std::vector<int> cores;
@@ -41,15 +63,25 @@ std::vector<int> getCores() {
   return cores;
 }
 
-void pinToCores(const std::vector<int> &cores) {
+Status pinToCores(const std::vector<int> &cores) {
   if (cores.empty())
-    return;
+    return success();
+  std::vector<int> free = getCores();
   cpu_set_t set;
   CPU_ZERO(&set);
-  for (int core : cores)
+  for (int core : cores) {
+    // The kernel would take the others alone.
+    if (!llvm::is_contained(free, core))
+      return Error{"this process may not run on core " + std::to_string(core)};
     CPU_SET(core, &set);
-  (void)sched_setaffinity(0, sizeof(set), &set);
+  }
+  if (sched_setaffinity(0, sizeof(set), &set) != 0)
+    return Error{std::string("the cores cannot be chosen: ") +
+                 std::strerror(errno)};
+  return success();
 }
+
+void hideProcess() { (void)prctl(PR_SET_DUMPABLE, 0); }
 
 DeviceLock::DeviceLock(const std::string &device)
     : name("tarpon-device-" + device) {}

@@ -22,12 +22,18 @@ std::string getMachineName();
 /// The model of its CPU, as the kernel names it.
 std::string getCpuModel();
 
+/// The version of the driver of that target's GPUs, as the kernel's module says
+/// it; "" if it says none, as where the driver is the kernel's own.
+std::string getDriverVersion(const std::string &target,
+                             const std::string &modules = "/sys/module");
+
 /// The numbers of the cores that this process may run on.
 std::vector<int> getCores();
 
 /// Restricts the calling thread, and the threads and processes that it starts,
-/// to these cores; none leave it as it is.
-void pinToCores(const std::vector<int> &cores);
+/// to these cores; none leave it as it is. An error if it may not run on any of
+/// them.
+runtime::Status pinToCores(const std::vector<int> &cores);
 
 /// Holds a device of this machine for one process, until it is released or the
 /// process ends. It is a name in the abstract namespace of Unix sockets, which

@@ -52,7 +52,9 @@ static Result<std::string> findDevice(const Session &session,
   if ((*device)->target() != info.name())
     return Error{"this machine has a GPU " + (*device)->target() + ", not " +
                  info.name()};
-  return (*device)->name();
+  // Times change with the driver, too.
+  std::string driver = getDriverVersion(session.target);
+  return (*device)->name() + (driver.empty() ? "" : ", driver " + driver);
 }
 
 /// Equal GPUs of a machine are told apart by what Slurm, or a user, lets this
@@ -166,7 +168,7 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
         status.message());
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
-    return PhaseResult::fail(Cause::Database, known.message());
+    return PhaseResult::failDatabase(database, known.message());
   if (!takeDevice(isLost))
     return PhaseResult::fail(Cause::Returned, "the lease was lost");
   // Other workers of this machine have jobs, too.
@@ -184,7 +186,7 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
     log += describe(m);
   Result<PhaseResult> judged = judge(lease, *measured);
   if (!judged)
-    return PhaseResult::fail(Cause::Database, judged.message());
+    return PhaseResult::failDatabase(database, judged.message());
   PhaseResult result = std::move(*judged);
   if (result.end.cause != Cause::Ok)
     return result;

@@ -7,12 +7,17 @@
 
 #include "tarpon/Fleet/PackageStore.h"
 
+#include "tarpon/Fleet/Schema.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Sha256.h"
 
 #include "llvm/Support/Base64.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <chrono>
+#include <set>
 
 using namespace tarpon;
 using namespace tarpon::fleet;
@@ -36,10 +41,12 @@ static Result<std::string> readBytes(const std::string &path) {
   return (*file)->getBuffer().str();
 }
 
+static constexpr llvm::StringLiteral kExtension = ".candidates";
+
 std::string PackageStore::getPath(const Lease &lease,
                                   const std::string &digest) const {
   return folder + "/" + digest + "-" + std::to_string(lease.job) +
-         ".candidates";
+         kExtension.str();
 }
 
 Result<std::string> PackageStore::stage(const Lease &lease,
@@ -130,4 +137,53 @@ Status PackageStore::fetch(const Lease &lease, const std::string &path) {
     return Error{"package " + lease.package + " has the digest " +
                  digest(*bytes) + ": it is not what the builder recorded"};
   return runtime::writeFileAtomically(path, {*bytes});
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeping
+//===----------------------------------------------------------------------===//
+
+/// The names of the packages that jobs have, as files of the shared folder.
+static Result<std::set<std::string>> listNames(Database &database) {
+  Result<Rows> rows =
+      database.query("SELECT package, id FROM job WHERE package <> ''");
+  if (!rows)
+    return rows.error();
+  std::set<std::string> names;
+  for (const Row &row : *rows)
+    names.insert(row.text(0) + "-" + row.text(1) + kExtension.str());
+  return names;
+}
+
+/// Files of others, and what is still being written, are left alone.
+static std::vector<std::string> listOldFiles(const std::string &folder) {
+  constexpr auto kLeastAge = std::chrono::hours(1);
+  auto latest = std::chrono::system_clock::now() - kLeastAge;
+  std::vector<std::string> paths;
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator entry(folder, code), end;
+       !code && entry != end; entry.increment(code)) {
+    auto status = entry->status();
+    if (status && llvm::sys::path::extension(entry->path()) == kExtension &&
+        status->getLastModificationTime() < latest)
+      paths.push_back(entry->path());
+  }
+  return paths;
+}
+
+/// The files are listed before the jobs, so that none is missed that a job
+/// begins to name meanwhile.
+Result<int64_t> tarpon::fleet::sweepPackages(Database &database) {
+  Result<std::string> folder = getSetting(database, "packages");
+  if (!folder || folder->empty())
+    return folder ? Result<int64_t>(0) : folder.error();
+  std::vector<std::string> paths = listOldFiles(*folder);
+  Result<std::set<std::string>> names = listNames(database);
+  if (!names)
+    return names.error();
+  int64_t removed = 0;
+  for (const std::string &path : paths)
+    if (!names->count(llvm::sys::path::filename(path).str()))
+      removed += !llvm::sys::fs::remove(path);
+  return removed;
 }

@@ -27,6 +27,11 @@ struct PhaseResult {
   static PhaseResult fail(Cause cause, std::string reason) {
     return {{cause, std::move(reason), ""}, {}, nullptr};
   }
+  /// A statement of the phase has failed.
+  static PhaseResult failDatabase(const Database &database,
+                                  const std::string &message) {
+    return {AttemptEnd::forDatabase(database, message), {}, nullptr};
+  }
 };
 
 /// Does one phase of the jobs of a session. Made once per session and worker.

@@ -166,14 +166,14 @@ static Result<int64_t> getVersion(Database &database) {
   if (!exist)
     return exist.error();
   if (!*exist)
-    return Error{"the database " + database.getUrl() +
+    return Error{"the database " + database.getShownUrl() +
                  " has no tables of a fleet: graph-opt fleet init makes them"};
   Result<std::string> version = getSetting(database, "schema");
   if (!version)
     return version.error();
   int64_t number;
   if (llvm::StringRef(*version).getAsInteger(10, number) || number < 1)
-    return Error{"the database " + database.getUrl() +
+    return Error{"the database " + database.getShownUrl() +
                  " does not say the version of its tables"};
   return number;
 }
@@ -195,7 +195,7 @@ Status tarpon::fleet::createSchema(Database &database,
   if (!exist)
     return exist.error();
   if (*exist)
-    return Error{"the database " + database.getUrl() +
+    return Error{"the database " + database.getShownUrl() +
                  " has tables of a fleet already: graph-opt fleet upgrade "
                  "brings them up to date"};
   return database.transact([&]() -> Status {
@@ -225,11 +225,11 @@ Status tarpon::fleet::checkSchema(Database &database) {
   if (!version)
     return version.error();
   if (*version > kSchemaVersion)
-    return Error{"the database " + database.getUrl() +
+    return Error{"the database " + database.getShownUrl() +
                  " was made by a newer Tarpon (tables of version " +
                  std::to_string(*version) + ")"};
   if (*version < kSchemaVersion)
-    return Error{"the database " + database.getUrl() +
+    return Error{"the database " + database.getShownUrl() +
                  " has tables of version " + std::to_string(*version) +
                  ": graph-opt fleet upgrade brings them up to date"};
   return success();

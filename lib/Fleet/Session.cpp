@@ -9,6 +9,8 @@
 
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 #include "tarpon/Autotune/Store/DeviceJournal.h"
+#include "tarpon/Fleet/PackageStore.h"
+#include "tarpon/Fleet/Schema.h"
 #include "tarpon/Fleet/WorkList.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
@@ -290,26 +292,58 @@ Result<Session> tarpon::fleet::openSession(Database &database,
   return **session;
 }
 
+/// Drops the packages of a session's jobs from the shared folder, if there is
+/// one. A file that stays is swept later.
+static Status dropPackages(Database &database, const Session &session) {
+  Result<std::string> folder = getSetting(database, "packages");
+  if (!folder || folder->empty())
+    return folder ? success() : Status(folder.error());
+  Result<Rows> rows = database.query(
+      "SELECT job_id, digest FROM package WHERE job_id IN (SELECT id FROM job "
+      "WHERE session_id = :p1)",
+      {session.id});
+  if (!rows)
+    return rows.error();
+  PackageStore packages(database, *folder);
+  for (const Row &row : *rows) {
+    Lease lease;
+    lease.job = row.integer(0);
+    lease.package = row.text(1);
+    if (Status status = packages.drop(lease); !status)
+      return status;
+  }
+  return success();
+}
+
 Status tarpon::fleet::deleteLabel(Database &database,
                                   const std::string &label) {
   Result<std::vector<Session>> sessions = findSessions(database, label);
   if (!sessions)
     return sessions.error();
-  return database.transact([&]() -> Status {
+  Status deleted = database.transact([&]() -> Status {
     for (const Session &session : *sessions) {
       constexpr const char *kStatements[] = {
           "DELETE FROM attempt WHERE job_id IN (SELECT id FROM job WHERE "
           "session_id = :p1)",
           "DELETE FROM package_part WHERE job_id IN (SELECT id FROM job WHERE "
           "session_id = :p1)",
+          "DELETE FROM package WHERE job_id IN (SELECT id FROM job WHERE "
+          "session_id = :p1)",
           "DELETE FROM job WHERE session_id = :p1",
           "UPDATE session SET deleted = $NOW WHERE id = :p1"};
+      if (Status dropped = dropPackages(database, session); !dropped)
+        return dropped;
       for (const char *statement : kStatements)
         if (auto done = database.execute(statement, {session.id}); !done)
           return done.error();
     }
     return success();
   });
+  if (!deleted)
+    return deleted;
+  // Files whose builders died before they recorded them belong to no label.
+  Result<int64_t> swept = sweepPackages(database);
+  return swept ? success() : Status(swept.error());
 }
 
 Status tarpon::fleet::bindDevice(Database &database, Session &session,

@@ -103,7 +103,20 @@ Result<std::string> tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
   return text;
 }
 
+std::vector<SlurmArray> tarpon::fleet::splitArray(const SlurmArray &array) {
+  // Slurm's own limit, MaxArraySize, is one more unless the cluster says so.
+  constexpr int64_t kMostTasks = 1000;
+  std::vector<SlurmArray> parts;
+  for (int64_t left = array.workers; left > 0; left -= kMostTasks) {
+    parts.push_back(array);
+    parts.back().workers = std::min(left, kMostTasks);
+  }
+  return parts;
+}
+
 std::string tarpon::fleet::getGres(const Session &session) {
+  if (session.usesEmulator)
+    return "";
   llvm::StringRef chip = llvm::StringRef(session.target).split(':').first;
   bool isGpu = chip.starts_with("gfx") || chip.starts_with("sm_");
   return isGpu ? ("gpu:" + chip + ":1").str() : "";

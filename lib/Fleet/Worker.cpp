@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
 
@@ -37,9 +36,16 @@ using Clock = std::chrono::steady_clock;
 /// How long a database that does not answer is waited for beyond a lease.
 static constexpr auto kPatience = std::chrono::minutes(5);
 /// The pause between looks for jobs while others may still make some: it
-/// doubles with each look in vain, so that a thousand idle workers are no load.
+/// doubles with each look in vain.
 static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
 static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
+/// While the other role has jobs, what it hands over is not to wait for a look.
+/// A pause of so much per worker of the label makes 250 looks per second of all
+/// of them at most, and whichever of the idle ones looks first gets the job.
+static constexpr auto kIdlePerWorker = std::chrono::milliseconds(4);
+static constexpr auto kShortestLongIdle = std::chrono::milliseconds(40);
+/// How long a number of workers is believed.
+static constexpr auto kCrowdAge = std::chrono::seconds(5);
 /// A worker that had no job for so long looks whether anybody is left who could
 /// hand it one: workers of both roles do not start at the same moment.
 static constexpr auto kLoneliness = std::chrono::seconds(30);
@@ -49,6 +55,13 @@ static constexpr auto kShortestRest = std::chrono::milliseconds(1000);
 static constexpr auto kLongestRest = std::chrono::milliseconds(60000);
 
 namespace {
+
+/// What a worker without a job may hope for.
+enum class Outlook : uint8_t {
+  Nothing, ///< all jobs have ended
+  Later,   ///< jobs wait for their next attempt
+  Soon     ///< others have jobs, which they may hand over
+};
 
 /// A session that this machine can work for.
 struct ServedSession {
@@ -75,8 +88,12 @@ private:
   Status doJob(ServedSession &served, const Lease &lease);
   Status report(const Lease &lease, const PhaseResult &result,
                 const std::string &log);
-  Result<bool> mayBeMore();
+  Result<Outlook> lookAhead();
   Result<bool> isAlone();
+  Result<std::chrono::milliseconds> getLongestIdle(Outlook outlook);
+  void waitIdly(std::chrono::milliseconds pause);
+  Status ask(bool looksForOthers, Outlook &outlook,
+             std::chrono::milliseconds &longestIdle);
   Status persist(llvm::function_ref<Status()> action, Clock::duration patience);
   void endWorker(const std::string &reason);
   bool isTimeUp() const;
@@ -93,8 +110,13 @@ private:
   std::unique_ptr<Heartbeat> heartbeat;
   /// The cores that workers of this machine share.
   DeviceLock turn{"cores"};
+  /// The sessions that this machine cannot work for, and why.
+  std::vector<std::string> refusals;
   /// Jobs are left, but nobody who could hand them over.
   bool isLonely = false;
+  /// The number of the label's workers, and when it was true.
+  int64_t crowd = 1;
+  Clock::time_point counted = Clock::time_point::min();
   WorkerSummary summary;
   /// The pause that the machine's faults ask for; 0 after a job without any.
   std::chrono::milliseconds restTime{0};
@@ -205,8 +227,9 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
       served.push_back({session, std::move(*work)});
       continue;
     }
-    say("left alone: " + work.message());
+    say(kLeftAlone.str() + work.message());
     refusal = work.message();
+    refusals.push_back(kLeftAlone.str() + refusal);
   }
   if (served.empty())
     return Error{refusal.empty() ? "label '" + options.label +
@@ -236,12 +259,13 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
       std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(leaseSeconds)) +
           kPatience);
-  // A result that the database refuses for good (rights, a full disk) is tried
-  // again by whoever gets the job next.
+  // What a live server refuses (a missing right, a constraint) is tried again
+  // by whoever gets the job next, and not for ever.
   if (!status && !database->isDisconnected())
     status = persist(
         [&]() -> Status {
-          owned = queue.fail(lease, {Cause::Database, status.message(), ""});
+          owned =
+              queue.fail(lease, AttemptEnd::forRefusal(status.message(), log));
           return owned ? success() : Status(owned.error());
         },
         kPatience);
@@ -331,20 +355,58 @@ bool WorkerRun::isTimeUp() const {
          Clock::now() - start > std::chrono::duration<double>(*options.seconds);
 }
 
-/// Returns true while a job of a session that is served has not ended: another
-/// worker may hand it over, or lose it.
-Result<bool> WorkerRun::mayBeMore() {
+/// As long as a job of a session that is served has not ended, another worker
+/// may hand it over, or lose it.
+Result<Outlook> WorkerRun::lookAhead() {
+  Outlook outlook = Outlook::Nothing;
+  Phase other =
+      options.phase == Phase::Compile ? Phase::Measure : Phase::Compile;
   for (const ServedSession &each : served) {
-    Result<Rows> rows = database->query(
-        "SELECT 1 FROM job WHERE session_id = :p1 AND state IN ('waiting', "
-        "'leased') LIMIT 1",
-        {each.session.id});
-    if (!rows)
-      return rows.error();
-    if (!rows->empty())
-      return true;
+    Result<Row> row = takeRow(
+        database->query(
+            "SELECT CASE WHEN EXISTS (SELECT 1 FROM job WHERE session_id = :p1 "
+            "AND state = 'leased') OR EXISTS (SELECT 1 FROM job WHERE "
+            "session_id = :p1 AND state = 'waiting' AND phase = :p2) THEN 2 "
+            "WHEN EXISTS (SELECT 1 FROM job WHERE session_id = :p1 AND state "
+            "IN ('waiting', 'leased')) THEN 1 ELSE 0 END",
+            {each.session.id, getPhaseName(other).str()}),
+        "the jobs cannot be counted");
+    if (!row)
+      return row.error();
+    outlook = std::max(outlook, static_cast<Outlook>(row->integer(0)));
   }
-  return false;
+  return outlook;
+}
+
+Result<std::chrono::milliseconds> WorkerRun::getLongestIdle(Outlook outlook) {
+  if (outlook != Outlook::Soon)
+    return kLongestIdle;
+  if (counted == Clock::time_point::min() ||
+      Clock::now() - counted > kCrowdAge) {
+    Result<Row> row = takeRow(
+        database->query("SELECT count(*) FROM worker WHERE label = :p1 AND "
+                        "ended IS NULL",
+                        {options.label}),
+        "the workers cannot be counted");
+    if (!row)
+      return row.error();
+    crowd = row->integer(0);
+    counted = Clock::now();
+  }
+  return std::clamp(kIdlePerWorker * crowd, kShortestLongIdle, kLongestIdle);
+}
+
+/// A worker that takes turns does not even look for jobs while another one has
+/// the cores, and may be measuring.
+void WorkerRun::waitIdly(std::chrono::milliseconds pause) {
+  bool isFree = true;
+  do {
+    std::this_thread::sleep_for(pause);
+    if (options.takesTurns) {
+      isFree = turn.tryTake();
+      turn.release();
+    }
+  } while (!isFree && !options.shouldEnd() && !isTimeUp());
 }
 
 /// Returns true if no live worker of the other role is left, and nobody has a
@@ -380,7 +442,7 @@ void WorkerRun::rest() {
 }
 
 Status WorkerRun::takeAll() {
-  auto idle = kShortestIdle;
+  std::chrono::milliseconds idle = kShortestIdle, longest = kLongestIdle;
   Clock::time_point lastJob = Clock::now();
   while (!options.shouldEnd() && !isTimeUp() && !heartbeat->isDraining()) {
     Result<bool> any = takeSome();
@@ -392,27 +454,40 @@ Status WorkerRun::takeAll() {
       rest();
       continue;
     }
-    Result<bool> more = true;
-    Status asked = persist(
-        [&]() -> Status {
-          more = mayBeMore();
-          if (more && *more && Clock::now() - lastJob > kLoneliness) {
-            Result<bool> alone = isAlone();
-            if (!alone)
-              return alone.error();
-            isLonely = *alone;
-          }
-          return more ? success() : Status(more.error());
-        },
-        kPatience);
-    if (!asked)
+    Outlook outlook = Outlook::Nothing;
+    bool looksForOthers = Clock::now() - lastJob > kLoneliness;
+    if (Status asked = ask(looksForOthers, outlook, longest); !asked)
       return asked;
-    if (!*more || isLonely)
+    if (outlook == Outlook::Nothing || isLonely)
       return success();
-    std::this_thread::sleep_for(idle);
+    waitIdly(std::min(idle, longest));
     idle = std::min(idle * 2, kLongestIdle);
   }
   return success();
+}
+
+/// Asks the database what a worker without a job asks.
+Status WorkerRun::ask(bool looksForOthers, Outlook &outlook,
+                      std::chrono::milliseconds &longestIdle) {
+  return persist(
+      [&]() -> Status {
+        Result<Outlook> found = lookAhead();
+        if (!found)
+          return found.error();
+        outlook = *found;
+        Result<std::chrono::milliseconds> longest = getLongestIdle(outlook);
+        if (!longest)
+          return longest.error();
+        longestIdle = *longest;
+        if (outlook == Outlook::Nothing || !looksForOthers)
+          return success();
+        Result<bool> alone = isAlone();
+        if (!alone)
+          return alone.error();
+        isLonely = *alone;
+        return success();
+      },
+      kPatience);
 }
 
 /// Connects, and finds out what this machine can serve. What Slurm starts waits
@@ -467,9 +542,9 @@ static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
 }
 
 Result<WorkerSummary> WorkerRun::run() {
-  // Others of this user do not see the environment, which may hold credentials.
-  prctl(PR_SET_DUMPABLE, 0);
-  pinToCores(options.cores);
+  hideProcess();
+  if (Status pinned = pinToCores(options.cores); !pinned)
+    return pinned.error();
   if (Status status = open(); !status)
     return status.error();
   heartbeat = std::make_unique<Heartbeat>(
@@ -487,7 +562,10 @@ Result<WorkerSummary> WorkerRun::run() {
       : isLonely ? "jobs are left for the other role, of which no worker lives"
                  : "no job was left";
   heartbeat.reset();
-  endWorker(reason);
+  std::string full = reason;
+  for (const std::string &refusal : refusals)
+    full += "; " + refusal;
+  endWorker(full);
   say(reason);
   if (!status)
     return status.error();

@@ -96,8 +96,9 @@ public:
   runtime::Status limitIdleTransactions(double seconds);
 
   bool isPostgres() const;
-  /// The address, which holds no password.
-  const std::string &getUrl() const { return url; }
+  /// The address for people: without what follows "?", which may name files of
+  /// keys.
+  std::string getShownUrl() const;
 
 private:
   struct Connection;

@@ -58,6 +58,17 @@ struct FleetStatus {
 runtime::Result<FleetStatus> getStatus(Database &database,
                                        const std::string &label);
 
+/// The beginning of what a worker says of a session that it cannot serve.
+inline constexpr llvm::StringLiteral kLeftAlone = "left alone: ";
+
+/// The number of the last worker that has begun.
+runtime::Result<int64_t> getLastWorker(Database &database);
+
+/// Why workers of a label that have begun after `worker`, and have ended, left
+/// sessions alone: each reason once.
+runtime::Result<std::vector<std::string>>
+listRefusals(Database &database, const std::string &label, int64_t worker);
+
 /// Lets workers of a machine end after their jobs, or lets it take jobs again.
 /// An error if no worker ever ran there.
 runtime::Status setDraining(Database &database, const std::string &machine,

@@ -33,7 +33,19 @@ struct AttemptEnd {
   std::string reason;
   /// Everything that the worker has said about the job.
   std::string log;
+
+  /// A live database has refused a statement of the attempt. Such attempts are
+  /// counted apart from those during which the database was away, and only few
+  /// of them are made.
+  static AttemptEnd forRefusal(const std::string &message,
+                               std::string log = "");
+  /// The same if the database has refused its last statement; else it was away.
+  static AttemptEnd forDatabase(const Database &database,
+                                const std::string &message);
 };
+
+/// The number of attempts that a live database may refuse before the job fails.
+inline constexpr int64_t kMaxRefusals = 3;
 
 /// The state in which a successful attempt leaves its job.
 struct NextStep {

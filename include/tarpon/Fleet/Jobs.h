@@ -37,7 +37,7 @@ runtime::Result<LoadCount> loadJobs(Database &database, const Session &session,
 runtime::Result<LoadCount> countLoad(Database &database,
                                      const std::string &label,
                                      const std::string &target,
-                                     const std::string &tag);
+                                     const std::string &tag, bool again);
 
 /// Selects jobs; empty fields select all.
 struct JobFilter {
@@ -60,11 +60,12 @@ listJobs(Database &database, const JobFilter &filter, int64_t max);
 /// Jobs that have failed or were aborted wait again, with no attempts counted;
 /// of those that failed, what was measured is not looked at again, since it may
 /// be what they failed by.
-/// Returns their number.
+/// Returns their number. An error if the filter asks for another state.
 runtime::Result<int64_t> retryJobs(Database &database, const JobFilter &filter);
 
 /// Jobs that have not ended are aborted; a worker that has one sees it at its
-/// next heartbeat. Returns their number.
+/// next heartbeat. Returns their number. An error if the filter asks for jobs
+/// that have ended.
 runtime::Result<int64_t> abortJobs(Database &database, const JobFilter &filter);
 
 /// An attempt that has ended.

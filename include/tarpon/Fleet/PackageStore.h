@@ -54,6 +54,11 @@ private:
   std::string staged;
 };
 
+/// Removes from the shared folder, if there is one, the files of jobs that are
+/// no more, or have another package by now. Those of the last hour stay, since
+/// their builders may be about to record them. Returns the number of files.
+runtime::Result<int64_t> sweepPackages(Database &database);
+
 } // namespace tarpon::fleet
 
 #endif // TARPON_FLEET_PACKAGESTORE_H

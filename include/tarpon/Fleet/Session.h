@@ -85,7 +85,8 @@ runtime::Result<std::vector<Session>> findSessions(Database &database,
 runtime::Result<std::vector<Session>>
 findReleaseSessions(Database &database, const std::string &release);
 
-/// Deletes a label's sessions and jobs. What was measured stays.
+/// Deletes a label's sessions and jobs with their packages, and sweeps the
+/// shared folder. What was measured stays.
 runtime::Status deleteLabel(Database &database, const std::string &label);
 
 /// A session's target with a compiler that plans for the session's caches,

@@ -39,8 +39,12 @@ struct SlurmArray {
 /// error if an option's value cannot be.
 runtime::Result<std::string> writeSlurmScript(const SlurmArray &array);
 
+/// Cuts an array into ones of 1000 workers at most, which Slurm takes; none of
+/// an array without workers.
+std::vector<SlurmArray> splitArray(const SlurmArray &array);
+
 /// The generic resource that evaluators of a session need: "gpu:gfx942:1" for
-/// "gfx942:cu=304", "" for a CPU.
+/// "gfx942:cu=304", "" for a CPU or an emulated GPU.
 std::string getGres(const Session &session);
 
 } // namespace tarpon::fleet

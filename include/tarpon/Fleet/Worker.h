@@ -60,6 +60,10 @@ struct WorkerSummary {
 /// `say` is called with a line for each step. An error means that the worker
 /// could do nothing: it differs from every session of the label, the database
 /// cannot be used, or jobs wait for the other role and no worker of it lives.
+/// Keeps the environment and the memory of this process, which may hold
+/// credentials, from other processes of its user. Workers do so by themselves.
+void hideProcess();
+
 runtime::Result<WorkerSummary>
 runWorker(const WorkerOptions &options,
           llvm::function_ref<void(llvm::StringRef)> say);

@@ -159,13 +159,28 @@ TEST_P(DatabaseTest, addressesAreChecked) {
         Case{"sqlite:", "names no file"},
         Case{"sqlite:/nowhere/x.db", "there is no database '/nowhere/x.db'"},
         Case{"postgresql://u:secret@h/d", "holds a password"},
-        Case{"postgresql://h/d?password=secret", "holds a password"}}) {
+        Case{"postgresql://h/d?password=secret", "holds a password"},
+        Case{"postgresql://h/d?%70assword=secret", "holds a password"},
+        Case{"postgresql://h/d?%70%61ssword%3Dsecret", "holds a password"},
+        Case{"postgresql://h/d?sslpass%77ord=secret", "holds a password"},
+        // Whatever is behind the question mark is not shown.
+        Case{"postgresql:///d?host=/nowhere&passfile=secret",
+             "the database postgresql:///d: "}}) {
     auto opened = Database::open(each.url);
     ASSERT_FALSE(opened) << each.url;
     EXPECT_NE(opened.message().find(each.message), std::string::npos)
         << opened.message();
     EXPECT_EQ(opened.message().find("secret"), std::string::npos);
   }
+}
+
+TEST_P(DatabaseTest, aRefusalNamesNoFunctionOfALibrary) {
+  auto failed = database->execute("INSERT INTO setting (name) VALUES (:p1)",
+                                  {std::string("x")});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.message().find("::"), std::string::npos) << failed.message();
+  EXPECT_EQ(failed.message().find("backend"), std::string::npos)
+      << failed.message();
 }
 
 TEST_P(DatabaseTest, noticesAreNotPrinted) {

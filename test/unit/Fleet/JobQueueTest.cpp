@@ -133,6 +133,29 @@ TEST_P(JobQueueTest, causesAreCountedApart) {
             "waiting");
 }
 
+/// A server that is away is waited for; what a live one refuses ends the job.
+TEST_P(JobQueueTest, refusalsOfTheDatabaseAreCountedApart) {
+  JobQueue queue = makeQueue();
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  auto failOnce = [&](const AttemptEnd &end) {
+    run("UPDATE job SET available_at = 0", {});
+    Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+    EXPECT_EQ(lease.job, jobs[0]);
+    EXPECT_TRUE(*queue.fail(lease, end));
+    return getText("SELECT state FROM job WHERE id = :p1", {jobs[0]});
+  };
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(failOnce({Cause::Database, "no route to host", ""}), "waiting");
+  // The database has answered last.
+  AttemptEnd refusal =
+      AttemptEnd::forDatabase(*database, "permission denied for table x");
+  EXPECT_EQ(failOnce(refusal), "waiting");
+  EXPECT_EQ(failOnce(refusal), "waiting");
+  EXPECT_EQ(failOnce(refusal), "failed");
+  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]}),
+            "database: refused: permission denied for table x (3 times)");
+}
+
 TEST_P(JobQueueTest, attemptsAreCountedSinceAPersonRetried) {
   JobQueue queue = makeQueue();
   auto failOnce = [&](Cause cause) {

@@ -85,12 +85,12 @@ TEST_P(JobsTest, namesNeedNoQuotes) {
 }
 
 TEST_P(JobsTest, jobsAreMadeOnce) {
-  auto counted = countLoad(*database, "L", "host", "t");
+  auto counted = countLoad(*database, "L", "host", "t", false);
   EXPECT_EQ(counted->made, 3);
   EXPECT_EQ(getInteger("SELECT count(*) FROM job"), 0);
   EXPECT_EQ(load().made, 3);
   EXPECT_EQ(load().made, 0);
-  EXPECT_EQ(countLoad(*database, "L", "host", "t")->made, 0);
+  EXPECT_EQ(countLoad(*database, "L", "host", "t", false)->made, 0);
   auto none = loadJobs(*database, session, "unknown", 0, false);
   ASSERT_FALSE(none);
   EXPECT_NE(none.message().find("no problem has the tag 'unknown'"),

@@ -8,10 +8,13 @@
 #include "FleetTestDatabase.h"
 
 #include "tarpon/Fleet/PackageStore.h"
+#include "tarpon/Fleet/Session.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 using namespace tarpon::fleet;
 using namespace tarpon::fleet::test;
@@ -101,6 +104,43 @@ TEST_P(PackageStoreTest, aPackageOfAnotherJobIsRefused) {
   EXPECT_NE(status.message().find("was recorded by no builder for this job"),
             std::string::npos)
       << status.message();
+}
+
+/// A label that is deleted takes its packages along, and so are files removed
+/// that no job names.
+TEST_P(PackageStoreTest, aDeletedLabelLeavesNoPackage) {
+  run("UPDATE setting SET value = :p1 WHERE name = 'packages'", {shared});
+  auto list = [&] {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(shared))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  PackageStore store(*database, shared);
+  put(store);
+  lease.job = addJob(addSession("M", "host"), addProblem("b"));
+  put(store);
+  std::string other = lease.package + "-" + std::to_string(lease.job);
+  run("UPDATE job SET package = :p1 WHERE id = :p2",
+      {lease.package, lease.job});
+  for (const char *name : {"old-7.candidates", "new-7.candidates", "old.txt"})
+    std::ofstream(shared + "/" + name) << "x";
+  for (const std::string &name :
+       {std::string("old-7.candidates"), std::string("old.txt"),
+        other + ".candidates"})
+    std::filesystem::last_write_time(
+        shared + "/" + name,
+        std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  auto deleted = deleteLabel(*database, "L");
+  ASSERT_TRUE(deleted) << deleted.message();
+  EXPECT_EQ(list(), (std::set<std::string>{"input", "new-7.candidates",
+                                           "old.txt", other + ".candidates"}));
+  EXPECT_EQ(getInteger("SELECT count(*) FROM package"), 1);
+  deleted = deleteLabel(*database, "M");
+  ASSERT_TRUE(deleted) << deleted.message();
+  EXPECT_EQ(list(),
+            (std::set<std::string>{"input", "new-7.candidates", "old.txt"}));
+  EXPECT_EQ(getInteger("SELECT count(*) FROM package"), 0);
 }
 
 INSTANTIATE_FLEET_TEST(PackageStoreTest);

@@ -58,4 +58,25 @@ TEST(SlurmScript, evaluatorsOfGpusAskForOne) {
   EXPECT_EQ(getGres(session), "gpu:sm_90a:1");
   session.target = "znver4";
   EXPECT_EQ(getGres(session), "");
+  // The emulator needs none.
+  session.target = "gfx942:cu=304";
+  session.usesEmulator = true;
+  EXPECT_EQ(getGres(session), "");
+}
+
+TEST(SlurmScript, largeArraysAreSplit) {
+  SlurmArray array = makeArray();
+  auto count = [&](int64_t workers) {
+    array.workers = workers;
+    std::vector<int64_t> counts;
+    for (const SlurmArray &part : splitArray(array)) {
+      EXPECT_EQ(part.label, array.label);
+      counts.push_back(part.workers);
+    }
+    return counts;
+  };
+  EXPECT_EQ(count(0), (std::vector<int64_t>{}));
+  EXPECT_EQ(count(1), (std::vector<int64_t>{1}));
+  EXPECT_EQ(count(1000), (std::vector<int64_t>{1000}));
+  EXPECT_EQ(count(2001), (std::vector<int64_t>{1000, 1000, 1}));
 }

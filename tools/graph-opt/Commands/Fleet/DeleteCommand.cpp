@@ -10,6 +10,7 @@
 #include "Messages.h"
 
 #include "tarpon/Fleet/Session.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -31,7 +32,7 @@ static int runFleetDelete(const FleetDeleteArguments &arguments) {
     return fail(database.message());
   if (Status status = fleet::deleteLabel(**database, arguments.label); !status)
     return fail(status.message());
-  llvm::outs() << arguments.label
+  llvm::outs() << showText(arguments.label)
                << ": its jobs are deleted, and what was measured stays\n";
   return kSuccess;
 }

@@ -68,8 +68,9 @@ static int runFleetExport(const FleetExportArguments &arguments) {
     for (const std::string &omission : summary->omissions)
       remark("left out: " + showText(omission));
     for (const fleet::ExportedFile &file : summary->files)
-      llvm::outs() << formatv("{0}: {1} problems, {2} {3}\n", file.path,
-                              file.problems, file.entries, kind.entries);
+      llvm::outs() << formatv("{0}: {1} problems, {2} {3}\n",
+                              showText(file.path), file.problems, file.entries,
+                              kind.entries);
     llvm::outs().flush();
   }
   return kSuccess;

@@ -8,6 +8,8 @@
 #ifndef TARPON_TOOLS_GRAPH_OPT_COMMANDS_FLEET_FLEETDATABASE_H
 #define TARPON_TOOLS_GRAPH_OPT_COMMANDS_FLEET_FLEETDATABASE_H
 
+#include "NumberRange.h"
+
 #include "tarpon/Fleet/Database.h"
 
 #include <CLI/CLI.hpp>
@@ -22,6 +24,14 @@ runtime::Result<std::unique_ptr<fleet::Database>>
 openFleet(const std::string &url);
 
 namespace options {
+
+/// Numbers of jobs, workers, minutes, ...: from 0 or from 1.
+inline CLI::Validator isCount() {
+  return isBetween(int64_t(0), int64_t(1) << 40);
+}
+inline CLI::Validator isPositive() {
+  return isBetween(int64_t(1), int64_t(1) << 40);
+}
 
 /// Adds the argument DB, which $TARPON_FLEET replaces.
 void addFleetDatabase(CLI::App *command, std::string &database);

@@ -15,7 +15,9 @@
 #include "tarpon/Autotune/MIOpen/MIOpenFile.h"
 #include "tarpon/Driver/Workload.h"
 #include "tarpon/Fleet/WorkList.h"
+#include "tarpon/Page/SafeText.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +36,7 @@ struct FleetImportArguments {
   std::vector<int64_t> batches;
   /// F, B, W.
   std::vector<std::string> directions;
-  bool isRecurrent = false;
+  bool isRecurrent = false, isStrict = false;
   /// For ONNX models.
   ModelArguments model;
 };
@@ -152,30 +154,51 @@ readProblems(const std::string &path, const FleetImportArguments &arguments) {
 // The command
 //===----------------------------------------------------------------------===//
 
+/// Tells of lines that pose no problem. Lists from outside have some, which
+/// must not end a script that goes on with the others, unless it asks for that.
+static Status checkFaults(const std::vector<FoundProblems> &files,
+                          bool isStrict) {
+  int64_t faults = 0;
+  bool isNone = true;
+  for (const FoundProblems &found : files) {
+    faults += found.faults;
+    isNone &= found.problems.empty();
+  }
+  if (faults == 0)
+    return success();
+  std::string text = formatv(
+      "{0} lines or keys pose no problem that can be tuned here", faults);
+  if (isNone || isStrict)
+    return Error{text +
+                 (isNone ? "" : ": --strict imports none of the others")};
+  remark(text + "; all others are imported");
+  return success();
+}
+
 static int runFleetImport(const FleetImportArguments &arguments) {
   auto database = openFleet(arguments.database);
   if (!database)
     return fail(database.message());
-  int64_t faults = 0;
+  std::vector<FoundProblems> files;
   for (const std::string &path : arguments.files) {
     Result<FoundProblems> found = readProblems(path, arguments);
     if (!found)
       return fail(found.message());
+    files.push_back(std::move(*found));
+  }
+  if (Status status = checkFaults(files, arguments.isStrict); !status)
+    return fail(status.message());
+  for (const auto &[path, found] : llvm::zip_equal(arguments.files, files)) {
     Result<fleet::ImportCount> count = fleet::importProblems(
-        **database, found->problems, arguments.tag, arguments.isRecurrent);
+        **database, found.problems, arguments.tag, arguments.isRecurrent);
     if (!count)
       return fail(count.message());
-    faults += found->faults;
     llvm::outs() << formatv("{0}: {1} problems, {2} of them new, {3} tagged "
                             "'{4}'\n",
-                            path, found->problems.size(), count->added,
-                            count->tagged, arguments.tag);
+                            showText(path), found.problems.size(), count->added,
+                            count->tagged, showText(arguments.tag));
   }
   llvm::outs().flush();
-  if (faults)
-    return fail(formatv("{0} lines or keys pose no problem that can be tuned "
-                        "here; all others are imported",
-                        faults));
   return kSuccess;
 }
 
@@ -193,11 +216,13 @@ void addFleetImport(CommandSet &commands) {
       ->type_name("TAG");
   sub->add_flag("--recurrent", arguments.isRecurrent,
                 "Mark them as to be tuned again for each release");
+  sub->add_flag("--strict", arguments.isStrict,
+                "Import nothing if a line or key poses no problem");
   sub->add_option("--batch", arguments.batches,
                   "Batch sizes in place of those of driver lines and models")
       ->delimiter(',')
       ->type_name("N,...")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--direction", arguments.directions,
                   "Directions in place of those of convolutions' driver lines: "
                   "F, B (data), W (weights)")

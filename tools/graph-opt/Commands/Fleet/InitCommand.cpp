@@ -11,6 +11,7 @@
 #include "Messages.h"
 
 #include "tarpon/Fleet/Schema.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -49,7 +50,7 @@ static int runFleetInit(const FleetInitArguments &arguments) {
   if (Status status = fleet::createSchema(**database, packages.str().str());
       !status)
     return fail(status.message());
-  llvm::outs() << arguments.database << ": tables of version "
+  llvm::outs() << showText((*database)->getShownUrl()) << ": tables of version "
                << fleet::kSchemaVersion << "\n";
   return kSuccess;
 }
@@ -61,7 +62,7 @@ static int runFleetUpgrade(const FleetUpgradeArguments &arguments) {
   Result<int64_t> version = fleet::upgradeSchema(**database);
   if (!version)
     return fail(version.message());
-  llvm::outs() << arguments.database << ": tables of version "
+  llvm::outs() << showText((*database)->getShownUrl()) << ": tables of version "
                << fleet::kSchemaVersion;
   if (*version != fleet::kSchemaVersion)
     llvm::outs() << ", before " << *version;

@@ -136,7 +136,7 @@ void addFleetJobs(CommandSet &commands) {
   sub->add_option("--limit", arguments.limit,
                   "List no more than this (default: 1000)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
 }
 
 void addFleetLog(CommandSet &commands) {

@@ -12,6 +12,7 @@
 #include "Messages.h"
 
 #include "tarpon/Fleet/Jobs.h"
+#include "tarpon/Page/SafeText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -44,26 +45,30 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
     return failUsage("--phase: what is measured has to be compiled, too");
   request.settings.measures = llvm::is_contained(arguments.phases, "measure");
   request.settings.method = *parseSearchMethod(arguments.method);
+  bool again = arguments.policy == "search-db-update";
   if (arguments.isDryRun) {
     Result<fleet::LoadCount> count = fleet::countLoad(
-        **database, request.label, request.target, arguments.tag);
+        **database, request.label, request.target, arguments.tag, again);
     if (!count)
       return fail(count.message());
-    llvm::outs() << formatv("{0}: {1} jobs of {2} problems would be made\n",
-                            request.label, count->made, count->tagged);
+    llvm::outs() << formatv("{0}: {1} jobs of {2} problems would be made",
+                            showText(request.label), count->made,
+                            count->tagged);
+    if (count->begun)
+      llvm::outs() << formatv(", {0} begun anew", count->begun);
+    llvm::outs() << "\n";
     return kSuccess;
   }
   Result<fleet::Session> session = fleet::openSession(**database, request);
   if (!session)
     return fail(session.message());
-  Result<fleet::LoadCount> count =
-      fleet::loadJobs(**database, *session, arguments.tag, arguments.priority,
-                      arguments.policy == "search-db-update");
+  Result<fleet::LoadCount> count = fleet::loadJobs(
+      **database, *session, arguments.tag, arguments.priority, again);
   if (!count)
     return fail(count.message());
   llvm::outs() << formatv("{0} for {1}: {2} jobs made of {3} problems",
-                          session->label, session->target, count->made,
-                          count->tagged);
+                          showText(session->label), showText(session->target),
+                          count->made, count->tagged);
   if (count->begun)
     llvm::outs() << formatv(", {0} begun anew", count->begun);
   llvm::outs() << "\n";
@@ -89,7 +94,7 @@ void addFleetLoad(CommandSet &commands) {
   sub->add_option("--threads", request.threads,
                   "Threads of a problem on the host (default: 1)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--solver", settings.solvers,
                   "Try this solver, and no other than those named")
       ->type_name("ID");
@@ -110,16 +115,16 @@ void addFleetLoad(CommandSet &commands) {
   sub->add_option("--search-iterations", settings.iterations,
                   "Measure no more candidates of a problem than this")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--candidates", settings.candidates,
                   "Candidates of one round (default: 16)")
       ->type_name("N")
-      ->check(CLI::Range(1, 256));
+      ->check(options::isBetween(int64_t(1), int64_t(256)));
   sub->add_option("--lease", settings.leaseSeconds,
                   "Seconds without a sign of life after which a worker loses "
                   "its jobs (default: 60)")
       ->type_name("SECONDS")
-      ->check(CLI::Range(2.0, 86400.0));
+      ->check(options::isBetween(2.0, 86400.0));
   sub->add_option("--priority", arguments.priority,
                   "Jobs with more go first (default: 0)")
       ->type_name("X");

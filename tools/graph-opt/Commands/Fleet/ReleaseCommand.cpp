@@ -65,8 +65,8 @@ static int runFleetRelease(const FleetReleaseArguments &arguments) {
   if (!faults.empty())
     remark("accepted: " + faults);
   llvm::outs() << formatv("{0}: {1} problems, {2} of them of label {3}\n",
-                          request.name, outcome->records, outcome->fromLabel,
-                          request.label);
+                          showText(request.name), outcome->records,
+                          outcome->fromLabel, showText(request.label));
   return kSuccess;
 }
 

@@ -15,6 +15,7 @@
 #include "tarpon/Fleet/LocalWorkers.h"
 #include "tarpon/Fleet/Session.h"
 #include "tarpon/Fleet/SlurmScript.h"
+#include "tarpon/Fleet/Worker.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -134,10 +135,17 @@ static int startHere(const FleetStartArguments &arguments,
       [](const fleet::Session &session) { return session.settings.measures; });
   for (int64_t i = 0; measures && i < arguments.evaluators; ++i)
     workers.push_back({makeLocalCommand(arguments, "evaluator"), threads});
+  Result<int64_t> last = fleet::getLastWorker(database);
+  if (!last)
+    return fail(last.message());
   FleetProgress progress(database, arguments.label);
   Status status =
       fleet::runLocalWorkers(std::move(workers), [&] { progress.look(); });
   progress.finish();
+  // The workers were quiet.
+  if (auto refusals = fleet::listRefusals(database, arguments.label, *last))
+    for (const std::string &refusal : *refusals)
+      remark(fleet::kLeftAlone.str() + refusal);
   return status ? kSuccess : fail(status.message());
 }
 
@@ -181,12 +189,16 @@ makeArrays(const FleetStartArguments &arguments,
   common.minutes = arguments.minutes;
   common.logs = logs;
   std::vector<fleet::SlurmArray> arrays;
+  auto add = [&](const fleet::SlurmArray &array) {
+    for (fleet::SlurmArray &part : fleet::splitArray(array))
+      arrays.push_back(std::move(part));
+  };
   if (arguments.builders > 0) {
     fleet::SlurmArray builders = common;
     builders.workers = arguments.builders;
     builders.cores = arguments.cores.value_or(1);
     builders.command = makeCommand(arguments, "builder");
-    arrays.push_back(std::move(builders));
+    add(builders);
   }
   for (const fleet::Session &session : sessions) {
     if (!session.settings.measures || arguments.evaluators == 0)
@@ -201,7 +213,7 @@ makeArrays(const FleetStartArguments &arguments,
     evaluators.command = makeCommand(arguments, "evaluator");
     evaluators.command.insert(evaluators.command.end(),
                               {"--target", session.target});
-    arrays.push_back(std::move(evaluators));
+    add(evaluators);
   }
   return arrays;
 }
@@ -226,6 +238,7 @@ static int startOnSlurm(const FleetStartArguments &arguments,
 }
 
 static int runFleetStart(const FleetStartArguments &arguments) {
+  fleet::hideProcess();
   auto database = openFleet(arguments.database);
   if (!database)
     return fail(database.message());
@@ -254,14 +267,14 @@ void addFleetStart(CommandSet &commands) {
   sub->add_option("--builders", arguments.builders,
                   "The number of builders (default: 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::isCount());
   sub->add_option("--evaluators", arguments.evaluators,
                   "The number of evaluators, for each target (default: 1)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::isCount());
   sub->add_option("--minutes", arguments.minutes, "The time that they may take")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--partition", arguments.partition, "Slurm's partition")
       ->type_name("P");
   sub->add_option("--gres", arguments.gres,
@@ -274,7 +287,7 @@ void addFleetStart(CommandSet &commands) {
   sub->add_option("--builder-cores", arguments.cores,
                   "The cores of a builder on Slurm (default: 1)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isPositive());
   sub->add_option("--logs", arguments.logs,
                   "The shared folder of the workers' output on Slurm (default: "
                   "this one)")

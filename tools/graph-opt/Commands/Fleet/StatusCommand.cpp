@@ -88,7 +88,7 @@ static int runFleetDrain(const FleetDrainArguments &arguments) {
           fleet::setDraining(**database, arguments.machine, !arguments.isBack);
       !status)
     return fail(status.message());
-  llvm::outs() << arguments.machine
+  llvm::outs() << showText(arguments.machine)
                << (arguments.isBack ? ": takes jobs again\n"
                                     : ": takes no more jobs\n");
   return kSuccess;

@@ -26,15 +26,16 @@ static std::string describeSeconds(double seconds) {
 }
 
 void printSession(llvm::raw_ostream &os, const fleet::SessionStatus &session) {
-  os << formatv("{0} for {1}: {2} of {3} jobs have ended", session.label,
-                showText(session.target), session.ended, session.total);
+  os << formatv("{0} for {1}: {2} of {3} jobs have ended",
+                showText(session.label), showText(session.target),
+                session.ended, session.total);
   if (session.rate > 0)
     os << formatv(", {0:F2} per second", session.rate);
   if (session.secondsLeft && session.ended < session.total)
     os << ", " << describeSeconds(*session.secondsLeft) << " left";
   os << "\n";
   for (const auto &[state, count] : session.counts)
-    os << formatv("  {0,7} {1}\n", count, state);
+    os << formatv("  {0,7} {1}\n", count, showText(state));
 }
 
 void printMachines(llvm::raw_ostream &os,

@@ -96,18 +96,18 @@ void addFleetWorker(CommandSet &commands) {
   sub->add_option("--time", arguments.seconds,
                   "Take no more jobs after so many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(options::isBetween(0.1, 1e9));
   sub->add_option("--cores", arguments.cores, "The cores to run on")
       ->delimiter(',')
       ->type_name("N,...")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::isBetween(0, 1 << 20));
   sub->add_flag("--take-turns", arguments.takesTurns,
                 "Work only while no other worker of this machine with this "
                 "option does: builders and evaluators share cores");
   sub->add_option("--batch", arguments.batch,
                   "Jobs that are taken at once (default: 2)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(options::isBetween(int64_t(1), int64_t(1000)));
   sub->add_flag("--quiet", arguments.isQuiet, "Say errors only");
 }
 
