@@ -27,6 +27,8 @@ struct RegionPlan {
   double milliseconds = 0;
   /// Relative L2 distance from fp32.
   double error = 0;
+  /// What the measurer says of its accuracy.
+  bool isWithinBudget = true;
 };
 
 class RegionMeasurer {

@@ -7,6 +7,7 @@
 
 #include "Tuning/RegionTuner.h"
 
+#include "Tuning/BudgetSearch.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -247,7 +248,7 @@ GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
 double RegionTuner::getBestMilliseconds(double maxError) const {
   double best = std::numeric_limits<double>::infinity();
   for (const RegionPlan &plan : plans)
-    if (plan.error <= maxError)
+    if (options.searchesBudget ? plan.isWithinBudget : plan.error <= maxError)
       best = std::min(best, plan.milliseconds);
   return best;
 }
@@ -284,27 +285,46 @@ void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
     errorRatio = plan.error * plan.error / draft.assignment.squaredError;
 }
 
-Status RegionTuner::tryBudget(double maxError) {
+/// Returns false if no plan with a smaller error can be faster than the best.
+Result<bool> RegionTuner::tryBudget(double maxError) {
   for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
     if (deadline.isOver())
-      return runtime::success();
+      return false;
     Result<std::optional<Draft>> drafted =
         draft(policy::kBudgetMargin * maxError);
     if (!drafted)
       return drafted.error();
     if (!*drafted || !tried.insert((*drafted)->assignment.states).second)
-      return runtime::success();
+      return true;
     PredictionRecord prediction = predict(**drafted);
     if (prediction.milliseconds >=
         (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
-      return runtime::success();
+      return false;
     Result<std::optional<RegionPlan>> plan =
         measurer.measure((*drafted)->choice, prediction);
     if (!plan)
       return plan.error();
     if (!*plan)
-      return runtime::success();
+      return true;
     learn(**drafted, **plan);
+  }
+  return true;
+}
+
+/// Tries budgets of errors downwards from none at all, until a plan is within
+/// the budget that the measurer knows; then some between that and the last that
+/// was too large.
+Status RegionTuner::searchBudget() {
+  BudgetSearch search;
+  while (std::optional<double> budget = search.getNext()) {
+    size_t before = plans.size();
+    Result<bool> mayImprove = tryBudget(*budget);
+    if (!mayImprove)
+      return mayImprove.error();
+    for (const RegionPlan &plan : llvm::drop_begin(plans, before))
+      search.record(plan.error, plan.isWithinBudget);
+    if (plans.size() == before)
+      search.recordNone(*mayImprove);
   }
   return runtime::success();
 }
@@ -322,8 +342,10 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
     learnFromWhole(plans.front());
   if (Status status = measureErrors(); !status)
     return status;
+  if (options.searchesBudget)
+    return searchBudget();
   for (double share : policy::kFrontShares)
-    if (Status status = tryBudget(share * options.maxError); !status)
-      return status;
+    if (auto done = tryBudget(share * options.maxError); !done)
+      return done.error();
   return runtime::success();
 }

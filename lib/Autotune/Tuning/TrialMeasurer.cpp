@@ -56,6 +56,7 @@ TrialMeasurer::measure(const GlobalChoice &choice,
       return status.error();
   if (!plan.isMeasured())
     return std::optional<RegionPlan>();
-  return std::optional<RegionPlan>(
-      {choice, plan.getMilliseconds(), plan.record.accuracy->value});
+  return std::optional<RegionPlan>({choice, plan.getMilliseconds(),
+                                    plan.record.accuracy->value,
+                                    plan.record.accuracy->withinBudget});
 }

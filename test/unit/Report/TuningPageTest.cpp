@@ -133,6 +133,8 @@ TuningFile makeHostile() {
       candidate.ranges.push_back({kHostile});
     if (!candidate.failure.empty())
       candidate.failure = kHostile;
+    else
+      candidate.accuracy->metric = {kHostile, 1, 0.5, 0.1};
   }
   return file;
 }
@@ -333,4 +335,19 @@ TEST(TuningPageTest, aFileWithManyCandidatesIsReadable) {
   // Where names find no room, the points of the front have their numbers.
   EXPECT_THAT(page, HasSubstr(">39: fp16/nchw<"));
   EXPECT_EQ(count(page, "point\">"), 41u);
+}
+
+TEST(TuningPageTest, ShowsTheMetricThatDecided) {
+  TuningFile file = makeFile();
+  EXPECT_THAT(print(file), Not(HasSubstr(">allowed</th>")));
+  AccuracyRecord &accuracy = *file.candidates[3].accuracy;
+  accuracy.budget.reset();
+  accuracy.metric = {"top-1", 0.75, 0.5, 0.125};
+  std::string page = print(file);
+  expectSound(page);
+  EXPECT_THAT(page, HasSubstr(">allowed</th>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">2.50e-01</td><td "
+                              "class=\"number\">1.25e-01</td>"));
+  EXPECT_THAT(page, HasSubstr("a drop of 0.2500 in top-1 of 0.7500"));
+  EXPECT_THAT(page, HasSubstr("its metric drops too much"));
 }
