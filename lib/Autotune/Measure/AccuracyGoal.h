@@ -8,8 +8,8 @@
 #ifndef TARPON_LIB_AUTOTUNE_MEASURE_ACCURACYGOAL_H
 #define TARPON_LIB_AUTOTUNE_MEASURE_ACCURACYGOAL_H
 
-#include "Measure/OutputMetric.h"
 #include "Choice/ModelCompiler.h"
+#include "Measure/OutputMetric.h"
 #include "tarpon/Autotune/Choice/Calibration.h"
 
 #include <memory>
@@ -33,10 +33,11 @@ struct AccuracyGoal {
 /// Makes the goal of a file of labels (TopOne.h) or of a command
 /// (MetricCommand.h), one of which is "". `folder` has the samples, "" is an
 /// error.
-runtime::Result<AccuracyGoal>
-makeAccuracyGoal(const std::string &labels, const std::string &command,
-                 double maxDrop, const std::string &folder,
-                 ModelCompiler &model);
+runtime::Result<AccuracyGoal> makeAccuracyGoal(const std::string &labels,
+                                               const std::string &command,
+                                               double maxDrop,
+                                               const std::string &folder,
+                                               ModelCompiler &model);
 
 } // namespace tarpon
 

@@ -76,7 +76,7 @@ Result<double> MetricCommand::compute(const SampleResults &results) const {
   if (!text)
     return text.error();
   double value = 0;
-  if (!llvm::to_float(*text, value) || !std::isfinite(value))
+  if (text->empty() || !llvm::to_float(*text, value) || !std::isfinite(value))
     return Error{"the metric '" + command + "' printed '" +
                  text->substr(0, 40) + "', and not one number"};
   return value;

@@ -51,8 +51,8 @@ static Result<std::vector<int64_t>> readLabels(const std::string &path,
   for (llvm::StringRef word : words) {
     int64_t label = 0;
     if (!llvm::to_integer(word, label, 10) || label < 0 || label >= classes)
-      return Error{path + ": label " + std::to_string(labels.size()) +
-                   " is '" + word.take_front(20).str() +
+      return Error{path + ": label " + std::to_string(labels.size()) + " is '" +
+                   word.take_front(20).str() +
                    "', and not one of the classes 0 to " +
                    std::to_string(classes - 1)};
     labels.push_back(label);

@@ -27,7 +27,7 @@ struct RegionPlan {
   double milliseconds = 0;
   /// Relative L2 distance from fp32.
   double error = 0;
-  /// What the measurer says of its accuracy.
+  /// True unless the measurer finds it over the accuracy budget.
   bool isWithinBudget = true;
 };
 

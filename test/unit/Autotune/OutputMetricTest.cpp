@@ -52,8 +52,8 @@ TEST_F(TopOneTest, CountsRowsWhoseLargestElementIsTheLabels) {
   auto metric = read("1 0\n2\t 0\n", {2, 3});
   ASSERT_TRUE(metric) << metric.message();
   EXPECT_EQ((*metric)->getName(), "top-1");
-  auto value = (*metric)->compute(
-      {{{0, 5, 1, 4, -1, 2}}, {{9, 1, 8, 7, NAN, 1}}});
+  auto value =
+      (*metric)->compute({{{0, 5, 1, 4, -1, 2}}, {{9, 1, 8, 7, NAN, 1}}});
   ASSERT_TRUE(value) << value.message();
   EXPECT_EQ(*value, 0.5);
   // Of equal elements the first one counts.
@@ -68,16 +68,18 @@ TEST_F(TopOneTest, TakesOutputsWithoutABatchOrWithTrailingOnes) {
 
 TEST_F(TopOneTest, RefusesLabelsThatDoNotFit) {
   EXPECT_EQ(refuse("1 0 2", {1, 3}),
-            path + " has 3 labels, and not one for each of the 2 rows of the calibration inputs");
+            path + " has 3 labels, and not one for each of the 2 rows of the "
+                   "calibration inputs");
   EXPECT_EQ(refuse("1 0 2", {4, 3}),
-            path + " has 3 labels, and not one for each of the 8 rows of the calibration inputs");
+            path + " has 3 labels, and not one for each of the 8 rows of the "
+                   "calibration inputs");
   for (const char *label : {"3", "-1", "cat", "1.5", "99999999999999999999"})
     EXPECT_EQ(refuse(std::string("1 ") + label, {1, 3}),
               path + ": label 1 is '" + label +
                   "', and not one of the classes 0 to 2");
-  EXPECT_THAT(TopOne::read(directory.file("none"), 2, makeOutput({1, 3}))
-                  .message(),
-              testing::HasSubstr(directory.file("none")));
+  EXPECT_THAT(
+      TopOne::read(directory.file("none"), 2, makeOutput({1, 3})).message(),
+      testing::HasSubstr(directory.file("none")));
 }
 
 TEST_F(TopOneTest, RefusesOutputsWithoutClasses) {
@@ -110,7 +112,8 @@ TEST(MetricCommandTest, SaysWhatIsWrongWithAProgram) {
         MetricCommand(command, {makeOutput({1, 2})}).compute({{{1, 2}}});
     return value ? "it was accepted" : value.message();
   };
-  EXPECT_EQ(refuse("exit 3;"), "the metric 'exit 3;' failed with exit status 3");
+  EXPECT_EQ(refuse("exit 3;"),
+            "the metric 'exit 3;' failed with exit status 3");
   EXPECT_EQ(refuse("echo much better;:"),
             "the metric 'echo much better;:' printed 'much better', and not "
             "one number");
