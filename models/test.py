@@ -7,7 +7,8 @@ usage: test.py GRAPH_OPT [--quick] [--jobs N] [--timeout S]
 The tiny models must be what tiny.py writes, the networks must have as many
 parameters as their papers' authors say, every good model must verify in every
 dtype and layout and on its recorded data, and every bad one must be refused in
-one sentence that names the file, with nothing written. The full-size networks
+one sentence that names the file, with nothing written. Networks that were trained
+are verified like the tiny ones. The full-size networks
 are verified as well, and the kernels that ResNet-50 compiles are counted, unless
 --quick leaves them out. One line is printed per
 failure, and last the counts.
@@ -31,6 +32,7 @@ from typing import Callable, Sequence
 import onnx
 
 import build
+import digits
 import tiny
 
 HERE = Path(__file__).resolve().parent
@@ -104,6 +106,19 @@ class GraphOpt:
 def check_tiny() -> str | None:
     """Whether the tiny models are what tiny.py writes."""
     return "; ".join(tiny.stale_files()) or None
+
+
+def check_digits() -> str | None:
+    """Whether there are as many images as documented, of all classes, none of them twice."""
+    seen = set()
+    for part, wanted in (("tune", digits.TUNE), ("held_out", digits.HELD_OUT)):
+        images, classes = digits.read(part)
+        if len(images) != wanted or len(classes) != wanted or set(classes) != set(range(10)):
+            return f"{part} has {len(images)} images and {len(classes)} classes instead of {wanted}"
+        seen |= {image.tobytes() for image in images}
+    if len(seen) != digits.TUNE + digits.HELD_OUT:
+        return f"{digits.TUNE + digits.HELD_OUT - len(seen)} images occur twice"
+    return None
 
 
 def check_schema(path: Path) -> str | None:
@@ -208,6 +223,15 @@ def tiny_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
     return tests
 
 
+def trained_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
+    """The tests of the networks that were trained, whose weights are checked in."""
+    tests: list[tuple[str, Test]] = [("digits", check_digits)]
+    for path in sorted(digits.FOLDER.glob("*.onnx")):
+        tests.append((f"schema {path.name}", lambda path=path: check_schema(path)))
+        tests += verifications(graph_opt, path)
+    return tests
+
+
 def network_tests(graph_opt: GraphOpt) -> list[tuple[str, Test]]:
     """The tests of the full-size networks, which are built if need be."""
     tests: list[tuple[str, Test]] = []
@@ -257,7 +281,7 @@ def main() -> int:
         (f"parameters of {name}", lambda name=name: check_parameters(name))
         for name in build.NETWORKS
     ]
-    tests += tiny_tests(graph_opt)
+    tests += tiny_tests(graph_opt) + trained_tests(graph_opt)
     if not arguments.quick:
         tests += network_tests(graph_opt)
     failures = run_tests(tests, arguments.jobs)

@@ -84,8 +84,13 @@ static std::string describe(const TuningFile &file, const Mark &mark) {
   const CandidateRecord &candidate = file.candidates[mark.index];
   std::string text = nameCandidate(file, mark.index) + ": " +
                      showTime(candidate.pipeline->median) + ", error " +
-                     showError(candidate.accuracy->value) + " of " +
-                     showError(candidate.accuracy->budget);
+                     showError(candidate.accuracy->value);
+  if (candidate.accuracy->budget)
+    text += " of " + showError(*candidate.accuracy->budget);
+  if (const auto &metric = candidate.accuracy->metric)
+    text += ", " + formatv("a drop of {0:f4} in {1} of {2:f4}",
+                           metric->getDrop(), metric->name, metric->reference)
+                       .str();
   if (mark.point)
     text += ", --point " + std::to_string(*mark.point);
   if (std::string judgement = judge(file, mark.index); !judgement.empty())

@@ -146,8 +146,37 @@ static std::string showPipeline(const PipelineRecord &pipeline) {
   llvm_unreachable("unknown source");
 }
 
+namespace {
+/// The columns that some files have.
+struct Columns {
+  bool hasMetrics = false, hasPredictions = false;
+};
+} // namespace
+
+static Columns findColumns(const TuningFile &file) {
+  Columns columns;
+  for (const CandidateRecord &candidate : file.candidates) {
+    columns.hasMetrics |= candidate.accuracy && candidate.accuracy->metric;
+    columns.hasPredictions |= candidate.prediction.has_value();
+  }
+  return columns;
+}
+
+static void printAccuracy(const std::optional<AccuracyRecord> &accuracy,
+                          const Columns &columns, raw_ostream &os) {
+  printNumber(accuracy ? showError(accuracy->value) : "-", os);
+  printNumber(accuracy && accuracy->budget ? showError(*accuracy->budget) : "-",
+              os);
+  if (!columns.hasMetrics)
+    return;
+  const auto *metric =
+      accuracy && accuracy->metric ? &*accuracy->metric : nullptr;
+  printNumber(metric ? showError(metric->getDrop()) : "-", os);
+  printNumber(metric ? showError(metric->budget) : "-", os);
+}
+
 static void printCandidate(const TuningFile &file, size_t index,
-                           bool hasPredictions, raw_ostream &os) {
+                           const Columns &columns, raw_ostream &os) {
   const CandidateRecord &candidate = file.candidates[index];
   const GlobalChoice &choice = candidate.choice;
   bool isWinner = static_cast<int64_t>(index) == file.winner;
@@ -158,11 +187,9 @@ static void printCandidate(const TuningFile &file, size_t index,
   for (const std::string &word : {choice.getDtypeName(), choice.getLayoutName(),
                                   std::string(getFusionName(choice.fusion))})
     os << "<td class=\"word\">" << word << "</td>";
-  const auto &accuracy = candidate.accuracy;
-  printNumber(accuracy ? showError(accuracy->value) : "-", os);
-  printNumber(accuracy ? showError(accuracy->budget) : "-", os);
+  printAccuracy(candidate.accuracy, columns, os);
   printNumber(candidate.pipeline ? showPipeline(*candidate.pipeline) : "-", os);
-  if (hasPredictions) {
+  if (columns.hasPredictions) {
     const auto &prediction = candidate.prediction;
     printNumber(prediction ? showMilliseconds(prediction->milliseconds) : "-",
                 os);
@@ -173,20 +200,21 @@ static void printCandidate(const TuningFile &file, size_t index,
 }
 
 static void printCandidates(const TuningFile &file, raw_ostream &os) {
-  bool hasPredictions =
-      llvm::any_of(file.candidates, [](const CandidateRecord &candidate) {
-        return candidate.prediction.has_value();
-      });
+  Columns columns = findColumns(file);
   std::vector<page::Head> heads = {
-      {"", true}, {"point", true}, "dtype",          "layout",
-      "fusion",   {"error", true}, {"budget", true}, {"ms", true}};
-  if (hasPredictions)
+      {"", true}, {"point", true}, "dtype",         "layout",
+      "fusion",   {"error", true}, {"budget", true}};
+  if (columns.hasMetrics)
+    for (const char *head : {"drop", "allowed"})
+      heads.emplace_back(head, true);
+  heads.emplace_back("ms", true);
+  if (columns.hasPredictions)
     for (const char *head : {"predicted ms", "predicted error"})
       heads.emplace_back(head, true);
   heads.push_back("");
   page::openTable(heads, os);
   for (size_t i = 0; i < file.candidates.size(); ++i)
-    printCandidate(file, i, hasPredictions, os);
+    printCandidate(file, i, columns, os);
   page::closeTable(os);
 }
 

@@ -50,6 +50,8 @@ std::string toJsonLine(const EvaluationRequest &request) {
     document["reference"] = *request.reference;
   if (!request.inputs.empty())
     document["inputs"] = request.inputs;
+  if (!request.samples.empty())
+    document["samples"] = request.samples;
   return toLine(document);
 }
 
@@ -82,6 +84,9 @@ Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
   request.inputSeed = reader.field("input_seed").unsignedInteger();
   if (reader.has("inputs"))
     request.inputs = reader.field("inputs").strings();
+  if (reader.has("samples"))
+    for (const JsonReader &sample : reader.field("samples").elements())
+      request.samples.push_back(sample.strings());
   request.minSamples = readInt(reader.field("min_samples"));
   request.minTimeMs = readTime(reader.field("min_time_ms"));
   request.maxTimeMs = readTime(reader.field("max_time_ms"));
@@ -109,6 +114,14 @@ static json toJson(const TensorComparison &comparison) {
           {"reference_scale", comparison.referenceScale}};
 }
 
+/// JSON has no NaN; a missing number is one.
+static json toJson(const std::vector<double> &values) {
+  json list = json::array();
+  for (double value : values)
+    list.push_back(finiteOrNull(value));
+  return list;
+}
+
 std::string toJsonLine(const EvaluationAnswer &answer) {
   if (answer.outcome != EvaluationOutcome::Ok)
     return toLine({{"id", answer.id},
@@ -125,6 +138,11 @@ std::string toJsonLine(const EvaluationAnswer &answer) {
     document.update(toJson(*answer.comparison));
     json &outputs = document["outputs"] = json::array();
     for (const TensorComparison &output : answer.outputs)
+      outputs.push_back(toJson(output));
+  }
+  for (const auto &sample : answer.results) {
+    json &outputs = document["results"].emplace_back(json::array());
+    for (const std::vector<double> &output : sample)
       outputs.push_back(toJson(output));
   }
   return toLine(document);
@@ -144,12 +162,30 @@ static TensorComparison readComparison(const JsonReader &reader) {
   return comparison;
 }
 
+static std::vector<double> readValues(const JsonReader &reader) {
+  std::vector<double> values;
+  for (const JsonReader &element : reader.elements())
+    values.push_back(element.isNull() ? std::numeric_limits<double>::quiet_NaN()
+                                      : element.number());
+  return values;
+}
+
+static void readResults(const JsonReader &reader, EvaluationAnswer &answer) {
+  for (const JsonReader &sample : reader.elements()) {
+    answer.results.emplace_back();
+    for (const JsonReader &output : sample.elements())
+      answer.results.back().push_back(readValues(output));
+  }
+}
+
 static void readMeasurement(const JsonReader &reader,
                             EvaluationAnswer &answer) {
   answer.samplesMs = reader.field("samples_ms").numbers();
   answer.medianMs = reader.field("median_ms").number();
   answer.madMs = reader.field("mad_ms").number();
   answer.isDropped = reader.field("dropped").boolean();
+  if (reader.has("results"))
+    readResults(reader.field("results"), answer);
   if (!reader.has("reference_scale"))
     return;
   answer.comparison = readComparison(reader);

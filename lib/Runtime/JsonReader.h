@@ -36,6 +36,7 @@ public:
   /// Returns true if this is an object that has the field, with a value other
   /// than null.
   bool has(const char *key) const;
+  bool isNull() const { return value->is_null(); }
 
   /// The elements of this array.
   std::vector<JsonReader> elements() const;

@@ -47,6 +47,14 @@ Result<std::vector<HostTensor>> cloneAll(std::span<const HostTensor> tensors) {
   return copies;
 }
 
+std::vector<double> toDoubles(const HostTensor &tensor) {
+  std::vector<double> values;
+  int64_t size = dtypeBytes(tensor.dtype);
+  for (int64_t i = 0; i < tensor.data.size(); i += size)
+    values.push_back(loadAsDouble(tensor.dtype, tensor.data.data() + i));
+  return values;
+}
+
 std::string shapeToString(const std::vector<int64_t> &shape) {
   std::string text;
   for (int64_t extent : shape) {

@@ -30,17 +30,24 @@ static constexpr uint8_t kPoison = 0xff;
 //===----------------------------------------------------------------------===//
 
 static Result<std::vector<HostTensor>>
-loadInputs(const EvaluationRequest &request, const Package &package) {
-  if (request.inputs.empty())
-    return makeRandomInputs(package, request.inputSeed);
+readAll(const std::vector<std::string> &paths) {
   std::vector<HostTensor> inputs;
-  for (const std::string &path : request.inputs) {
+  for (const std::string &path : paths) {
     Result<HostTensor> tensor = readNpy(path);
     if (!tensor)
       return tensor.error();
     inputs.push_back(std::move(*tensor));
   }
   return inputs;
+}
+
+static Result<std::vector<HostTensor>>
+loadInputs(const EvaluationRequest &request, const Package &package) {
+  if (!request.samples.empty())
+    return readAll(request.samples.front());
+  if (request.inputs.empty())
+    return makeRandomInputs(package, request.inputSeed);
+  return readAll(request.inputs);
 }
 
 static bool sameTensors(const std::vector<TensorInfo> &left,
@@ -210,6 +217,43 @@ static Result<Instance> timeOnDevice(const EvaluationRequest &request,
   return instance;
 }
 
+/// Reads a sample into the inputs of an instance, whose first sample had the
+/// right types and shapes.
+static Status load(const std::vector<std::string> &sample, Instance &instance) {
+  Result<std::vector<HostTensor>> tensors = readAll(sample);
+  if (!tensors)
+    return tensors.error();
+  std::vector<HostTensor> &inputs = instance.inputs();
+  bool fits = std::equal(inputs.begin(), inputs.end(), tensors->begin(),
+                         tensors->end(), [](const auto &a, const auto &b) {
+                           return a.dtype == b.dtype && a.shape == b.shape;
+                         });
+  if (!fits)
+    return Error{"samples differ in their types or shapes"};
+  for (size_t index = 0; index < inputs.size(); ++index)
+    std::copy_n((*tensors)[index].data.data(), inputs[index].data.size(),
+                inputs[index].data.data());
+  return success();
+}
+
+/// Returns what a model computes of each sample.
+static Result<EvaluationAnswer> runSamples(const EvaluationRequest &request,
+                                           Instance instance) {
+  EvaluationAnswer answer;
+  for (const std::vector<std::string> &sample : request.samples) {
+    if (Status status = load(sample, instance); !status)
+      return status.error();
+    if (Status status = instance.run(); !status)
+      return status.error();
+    if (Status status = checkPadding(instance); !status)
+      return status.error();
+    answer.results.emplace_back();
+    for (const HostTensor &output : instance.outputs())
+      answer.results.back().push_back(toDoubles(output));
+  }
+  return answer;
+}
+
 /// Candidates run all the same where they cannot be confined.
 void EvaluationServer::confine() {
   if (isConfined)
@@ -247,6 +291,8 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
       makeInstance(request, std::move(*package), *device, std::move(*inputs));
   if (!instance)
     return instance.error();
+  if (!request.samples.empty())
+    return runSamples(request, std::move(*instance));
 
   EvaluationAnswer answer;
   if (Status status = instance->run(); !status)

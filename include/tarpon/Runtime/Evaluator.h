@@ -41,6 +41,9 @@ struct EvaluationRequest {
   uint64_t inputSeed = 0;
   /// One .npy file per input of the model; empty for random inputs.
   std::vector<std::string> inputs;
+  /// If there are any, the candidate is neither verified nor timed, but run on
+  /// each of these inputs, and its results are returned.
+  std::vector<std::vector<std::string>> samples = {};
   /// See MeasureOptions and makeRotation.
   int minSamples = 10;
   double minTimeMs = 100;
@@ -92,6 +95,9 @@ struct EvaluationAnswer {
   /// The errors of each output: one output may hold indices, another one small
   /// differences. Empty without a reference.
   std::vector<TensorComparison> outputs;
+  /// The elements of each output for each of the request's samples. NaN where
+  /// an element is infinite, since JSON has neither.
+  std::vector<std::vector<std::vector<double>>> results = {};
 };
 
 /// The protocol. An infinite error is transmitted as null, since JSON has no

@@ -38,6 +38,9 @@ struct HostTensor {
 
 Result<std::vector<HostTensor>> cloneAll(std::span<const HostTensor> tensors);
 
+/// The elements in their order (see loadAsDouble).
+std::vector<double> toDoubles(const HostTensor &tensor);
+
 /// "1x3x224x224", or "scalar" for a tensor without dimensions.
 std::string shapeToString(const std::vector<int64_t> &shape);
 

@@ -17,6 +17,7 @@
 #include "llvm/Support/Path.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 using namespace tarpon;
@@ -163,7 +164,6 @@ findSamples(const std::string &directory,
     return Error{"folder " + directory +
                  " has no calibration inputs: expected .npy files, or "
                  "sub-folders with input_0.npy or input_0.pb"};
-  samples.resize(std::min<size_t>(samples.size(), policy::kMaxSamples));
   return samples;
 }
 
@@ -177,12 +177,14 @@ static std::string describe(DType dtype, const std::vector<int64_t> &shape) {
          runtime::shapeToString(shape);
 }
 
-Result<CalibrationInputs>
-tarpon::readCalibration(const std::string &directory,
-                        const std::vector<TensorInfo> &inputs) {
+/// Reads the first samples of a folder.
+static Result<CalibrationInputs>
+readSamples(const std::string &directory, const std::vector<TensorInfo> &inputs,
+            size_t most) {
   Result<std::vector<SampleFiles>> samples = findSamples(directory, inputs);
   if (!samples)
     return samples.error();
+  samples->resize(std::min(samples->size(), most));
   CalibrationInputs result;
   result.source = "directory";
   for (const SampleFiles &files : *samples) {
@@ -200,6 +202,18 @@ tarpon::readCalibration(const std::string &directory,
   }
   result.digest = computeDigest(result);
   return result;
+}
+
+Result<CalibrationInputs>
+tarpon::readCalibration(const std::string &directory,
+                        const std::vector<TensorInfo> &inputs) {
+  return readSamples(directory, inputs, policy::kMaxSamples);
+}
+
+Result<CalibrationInputs>
+tarpon::readAllSamples(const std::string &directory,
+                       const std::vector<TensorInfo> &inputs) {
+  return readSamples(directory, inputs, std::numeric_limits<size_t>::max());
 }
 
 Result<CalibrationInputs>

@@ -34,7 +34,8 @@ std::string tarpon::judge(const TuningFile &record, size_t index) {
     return candidate.failure;
   if (static_cast<int64_t>(index) == record.winner)
     return "winner";
-  return candidate.accuracy && !candidate.accuracy->withinBudget
-             ? "over the error budget"
-             : "";
+  if (!candidate.accuracy || candidate.accuracy->withinBudget)
+    return "";
+  return candidate.accuracy->budget ? "over the error budget"
+                                    : "its metric drops too much";
 }

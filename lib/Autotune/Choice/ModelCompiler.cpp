@@ -289,20 +289,33 @@ Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
 // Model and target in the record
 //===----------------------------------------------------------------------===//
 
-std::vector<runtime::TensorInfo> ModelCompiler::getInputs() {
-  ModelInfo info = getModelInfo(module);
-  std::vector<runtime::TensorInfo> inputs;
-  for (auto [index, type] : llvm::enumerate(getMain().getArgumentTypes())) {
+/// Describes arguments or results. Those without a name are `kind` and their
+/// index.
+static std::vector<runtime::TensorInfo>
+describeTensors(TypeRange types, llvm::ArrayRef<std::string> names,
+                const std::string &kind) {
+  std::vector<runtime::TensorInfo> tensors;
+  for (auto [index, type] : llvm::enumerate(types)) {
     TensorDesc desc =
         getTensorDesc(cast<RankedTensorType>(type), /*constant=*/false);
-    runtime::TensorInfo input;
-    input.name = index < info.inputs.size() ? info.inputs[index]
-                                            : "input" + std::to_string(index);
-    input.dtype = desc.dtype;
-    input.shape = desc.shape;
-    inputs.push_back(std::move(input));
+    runtime::TensorInfo tensor;
+    tensor.name =
+        index < names.size() ? names[index] : kind + std::to_string(index);
+    tensor.dtype = desc.dtype;
+    tensor.shape = desc.shape;
+    tensors.push_back(std::move(tensor));
   }
-  return inputs;
+  return tensors;
+}
+
+std::vector<runtime::TensorInfo> ModelCompiler::getInputs() {
+  return describeTensors(getMain().getArgumentTypes(),
+                         getModelInfo(module).inputs, "input");
+}
+
+std::vector<runtime::TensorInfo> ModelCompiler::getOutputs() {
+  return describeTensors(getMain().getResultTypes(),
+                         getModelInfo(module).outputs, "output");
 }
 
 TuningFile::Model ModelCompiler::describeModel() {

@@ -92,8 +92,9 @@ public:
     return rangesByFusion[fusion];
   }
 
-  /// The model's inputs, as a package has them.
+  /// The model's inputs and outputs, as a package has them.
   std::vector<runtime::TensorInfo> getInputs();
+  std::vector<runtime::TensorInfo> getOutputs();
   TuningFile::Model describeModel();
   KernelCompiler &getKernelCompiler() { return compiler; }
 

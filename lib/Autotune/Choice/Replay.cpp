@@ -10,6 +10,7 @@
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
+#include <cstdio>
 #include <map>
 
 using namespace tarpon;
@@ -148,4 +149,27 @@ Result<ReplayedModel> tarpon::replayTuningFile(const TuningFile &file,
                                                ModelCompiler &model,
                                                const ReplayOptions &options) {
   return Replayer(file, model, options).run();
+}
+
+Status tarpon::pickCandidate(TuningFile &file, const std::string &path,
+                             std::optional<int64_t> point,
+                             std::optional<double> maxError) {
+  if (point) {
+    std::vector<size_t> front = file.getFront();
+    auto count = static_cast<int64_t>(front.size());
+    if (*point < 0 || *point >= count)
+      return Error{path + " has a front of " + std::to_string(count) +
+                   " points, and no point " + std::to_string(*point)};
+    file.winner = static_cast<int64_t>(front[*point]);
+  } else if (maxError) {
+    std::optional<size_t> found = file.findWithin(*maxError);
+    if (!found) {
+      char text[48];
+      std::snprintf(text, sizeof text,
+                    " has no candidate with an error of %.3g", *maxError);
+      return Error{path + text + " or less"};
+    }
+    file.winner = static_cast<int64_t>(*found);
+  }
+  return runtime::success();
 }

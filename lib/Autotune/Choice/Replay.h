@@ -11,6 +11,8 @@
 #include "ModelCompiler.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,12 @@ struct ReplayedModel {
 runtime::Result<ReplayedModel> replayTuningFile(const TuningFile &file,
                                                 ModelCompiler &model,
                                                 const ReplayOptions &options);
+
+/// Makes a point of the file's front, or the fastest candidate with an error of
+/// at most this, the winner of the file at `path`; neither leaves the winner.
+runtime::Status pickCandidate(TuningFile &file, const std::string &path,
+                              std::optional<int64_t> point,
+                              std::optional<double> maxError);
 
 } // namespace tarpon
 

@@ -131,6 +131,19 @@ static ordered_json printRange(const TensorRange &range) {
   return json;
 }
 
+static ordered_json printAccuracy(const AccuracyRecord &accuracy) {
+  ordered_json json = {{"metric", "relative_l2"}, {"value", accuracy.value}};
+  if (accuracy.budget)
+    json["budget"] = *accuracy.budget;
+  json["within_budget"] = accuracy.withinBudget;
+  if (const auto &metric = accuracy.metric)
+    json["drop"] = {{"metric", metric->name},
+                    {"fp32", metric->reference},
+                    {"value", metric->value},
+                    {"budget", metric->budget}};
+  return json;
+}
+
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
                        {"layout", candidate.choice.layout.name()},
@@ -141,10 +154,7 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
   for (const RegionChoice &region : candidate.choice.regions)
     json["regions"].push_back(printRegionChoice(region));
   if (candidate.accuracy)
-    json["accuracy"] = {{"metric", "relative_l2"},
-                        {"value", candidate.accuracy->value},
-                        {"budget", candidate.accuracy->budget},
-                        {"within_budget", candidate.accuracy->withinBudget}};
+    json["accuracy"] = printAccuracy(*candidate.accuracy);
   if (candidate.pipeline) {
     json["pipeline"] = {{"median_ms", candidate.pipeline->median},
                         {"mad_ms", candidate.pipeline->mad},
@@ -245,6 +255,21 @@ static TensorRange parseRange(const json &json) {
   return range;
 }
 
+static AccuracyRecord parseAccuracy(const json &json) {
+  AccuracyRecord accuracy;
+  accuracy.value = json["value"].get<double>();
+  if (json.contains("budget"))
+    accuracy.budget = json["budget"].get<double>();
+  accuracy.withinBudget = json["within_budget"].get<bool>();
+  if (json.contains("drop")) {
+    const auto &drop = json["drop"];
+    accuracy.metric = {drop["metric"].get<std::string>(),
+                       drop["fp32"].get<double>(), drop["value"].get<double>(),
+                       drop["budget"].get<double>()};
+  }
+  return accuracy;
+}
+
 static CandidateRecord parseCandidate(const json &json) {
   CandidateRecord candidate;
   // The schema lists the names.
@@ -258,12 +283,8 @@ static CandidateRecord parseCandidate(const json &json) {
           *parseRegionChoice(name.get<std::string>()));
   if (json["status"] == "failed")
     candidate.failure = json.value("failure", "no reason is given");
-  if (json.contains("accuracy")) {
-    const auto &accuracy = json["accuracy"];
-    candidate.accuracy = {accuracy["value"].get<double>(),
-                          accuracy["budget"].get<double>(),
-                          accuracy["within_budget"].get<bool>()};
-  }
+  if (json.contains("accuracy"))
+    candidate.accuracy = parseAccuracy(json["accuracy"]);
   if (json.contains("pipeline")) {
     const auto &pipeline = json["pipeline"];
     candidate.pipeline = {pipeline["median_ms"].get<double>(),

@@ -43,15 +43,15 @@ public:
   runtime::Result<double> measureError(const GlobalChoice &choice,
                                        const CalibrationInputs &inputs);
 
-private:
+  /// The results for each sample.
   using Outputs = std::vector<runtime::HostTensor>;
+  runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
+                                            const CalibrationInputs &inputs);
 
+private:
   HostModelRun(TargetCompiler compiler, mlir::ModuleOp module,
                Progress &progress, const std::string &evaluatorProgram);
 
-  /// The results for each sample.
-  runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
-                                            const CalibrationInputs &inputs);
   SolutionSource makeSource();
 
   TargetCompiler compiler;

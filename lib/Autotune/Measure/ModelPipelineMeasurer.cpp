@@ -67,6 +67,27 @@ Status ModelPipelineMeasurer::compare(const CompiledChoice &choice,
   return runtime::success();
 }
 
+Result<SampleResults>
+ModelPipelineMeasurer::runSamples(const CompiledChoice *choice,
+                                  PipelineMeasurement &measurement) {
+  GlobalChoice made = choice ? choice->record.choice : kReferenceChoice;
+  context.progress.setPhase(made.name() + ": " +
+                            context.goal->metric->getName() + " on the host");
+  auto outputs = host->run(made, context.goal->inputs);
+  SampleResults results;
+  if (!outputs) {
+    measurement.status = MeasurementStatus::Failed;
+    measurement.detail = "on the host: " + outputs.message();
+    return results;
+  }
+  for (const auto &sample : *outputs) {
+    results.emplace_back();
+    for (const runtime::HostTensor &output : sample)
+      results.back().push_back(runtime::toDoubles(output));
+  }
+  return results;
+}
+
 Status ModelPipelineMeasurer::timeAgain(const CompiledChoice &,
                                         PipelineMeasurement &) {
   return runtime::success();

@@ -32,6 +32,11 @@ public:
                             PipelineMeasurement &measurement) override;
   bool isNoisy() const override { return false; }
 
+protected:
+  runtime::Result<SampleResults>
+  runSamples(const CompiledChoice *choice,
+             PipelineMeasurement &measurement) override;
+
 private:
   using PipelineMeasurer::PipelineMeasurer;
 

@@ -8,5 +8,35 @@
 #include "Measure/PipelineMeasurer.h"
 
 using namespace tarpon;
+using runtime::Error;
+using runtime::Result;
 
 PipelineMeasurer::~PipelineMeasurer() = default;
+
+Result<std::optional<MetricValues>>
+PipelineMeasurer::judge(const CompiledChoice &choice,
+                        PipelineMeasurement &measurement) {
+  const OutputMetric &metric = *context.goal->metric;
+  if (!referenceValue) {
+    PipelineMeasurement ofReference;
+    ofReference.status = MeasurementStatus::Ok;
+    Result<SampleResults> results = runSamples(nullptr, ofReference);
+    if (!results)
+      return results.error();
+    if (ofReference.status != MeasurementStatus::Ok)
+      return Error{"the model cannot be run in fp32: " + ofReference.detail};
+    Result<double> value = metric.compute(*results);
+    if (!value)
+      return value.error();
+    referenceValue = *value;
+  }
+  Result<SampleResults> results = runSamples(&choice, measurement);
+  if (!results)
+    return results.error();
+  if (measurement.status != MeasurementStatus::Ok)
+    return std::optional<MetricValues>();
+  Result<double> value = metric.compute(*results);
+  if (!value)
+    return value.error();
+  return std::optional<MetricValues>({*referenceValue, *value});
+}

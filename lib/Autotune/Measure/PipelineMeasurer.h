@@ -14,12 +14,14 @@
 #define TARPON_LIB_AUTOTUNE_MEASURE_PIPELINEMEASURER_H
 
 #include "Choice/ModelCompiler.h"
+#include "Measure/AccuracyGoal.h"
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Progress.h"
 #include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
+#include <optional>
 #include <string>
 
 namespace tarpon {
@@ -36,6 +38,13 @@ struct PipelineContext {
   std::string evaluatorProgram;
   /// The host's CPU.
   std::string cpu = "native";
+  /// Null unless the user has a metric.
+  const AccuracyGoal *goal = nullptr;
+};
+
+/// The user's metric of a choice, and that of fp32.
+struct MetricValues {
+  double reference = 0, value = 0;
 };
 
 /// A compiled choice.
@@ -68,6 +77,11 @@ public:
   virtual runtime::Status compare(const CompiledChoice &choice,
                                   PipelineMeasurement &measurement) = 0;
 
+  /// Returns the values of the goal's metric, none if the choice fails: then
+  /// the measurement has the reason. The first call also runs fp32.
+  runtime::Result<std::optional<MetricValues>>
+  judge(const CompiledChoice &choice, PipelineMeasurement &measurement);
+
   /// Adds the time of another round; called only if isNoisy.
   virtual runtime::Status timeAgain(const CompiledChoice &choice,
                                     PipelineMeasurement &measurement) = 0;
@@ -76,7 +90,17 @@ public:
   virtual bool isNoisy() const = 0;
 
 protected:
+  /// Runs a choice on all samples of the goal, or fp32 if it is null. A failure
+  /// of the choice is the measurement's; a returned error means that nothing
+  /// can be measured.
+  virtual runtime::Result<SampleResults>
+  runSamples(const CompiledChoice *choice,
+             PipelineMeasurement &measurement) = 0;
+
   PipelineContext context;
+
+private:
+  std::optional<double> referenceValue;
 };
 
 } // namespace tarpon

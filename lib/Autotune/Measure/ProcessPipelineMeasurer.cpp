@@ -29,6 +29,24 @@ ProcessPipelineMeasurer::ProcessPipelineMeasurer(const PipelineContext &context)
     : PipelineMeasurer(context), evaluator(context.evaluatorProgram) {}
 
 /// The evaluator reads inputs from files.
+Result<ProcessPipelineMeasurer::Files>
+ProcessPipelineMeasurer::writeSamples(const CalibrationInputs &inputs,
+                                      const std::string &prefix) {
+  Files files;
+  for (const auto &sample : inputs.samples) {
+    files.emplace_back();
+    for (const runtime::HostTensor &tensor : sample) {
+      std::string path =
+          directory->file(prefix + "-" + std::to_string(files.size()) + "-" +
+                          std::to_string(files.back().size()) + ".npy");
+      if (Status status = runtime::writeNpy(tensor, path); !status)
+        return status.error();
+      files.back().push_back(path);
+    }
+  }
+  return files;
+}
+
 Status ProcessPipelineMeasurer::ensureInputs() {
   if (directory)
     return runtime::success();
@@ -36,17 +54,10 @@ Status ProcessPipelineMeasurer::ensureInputs() {
   if (!created)
     return created.error();
   directory = std::move(*created);
-  for (const auto &sample : context.inputs.samples) {
-    inputFiles.emplace_back();
-    for (const runtime::HostTensor &tensor : sample) {
-      std::string path =
-          directory->file("input-" + std::to_string(inputFiles.size()) + "-" +
-                          std::to_string(inputFiles.back().size()) + ".npy");
-      if (Status status = runtime::writeNpy(tensor, path); !status)
-        return status;
-      inputFiles.back().push_back(path);
-    }
-  }
+  Result<Files> files = writeSamples(context.inputs, "input");
+  if (!files)
+    return files.error();
+  inputFiles = std::move(*files);
   return runtime::success();
 }
 
@@ -107,9 +118,9 @@ static void addSamples(PipelineMeasurement &measurement,
 }
 
 EvaluationRequest ProcessPipelineMeasurer::makeRequest(
-    const CompiledChoice &choice, const std::vector<std::string> &files) const {
+    const std::string &package, const std::vector<std::string> &files) const {
   EvaluationRequest request;
-  request.package = choice.package;
+  request.package = package;
   request.inputs = files;
   request.threads =
       static_cast<int>(context.model.getKernelCompiler().getTarget().threads);
@@ -126,7 +137,7 @@ Status ProcessPipelineMeasurer::time(const CompiledChoice &choice,
   if (Status status = ensureInputs(); !status)
     return status;
   Result<EvaluationAnswer> answer = evaluator.evaluate(
-      makeRequest(choice, inputFiles.front()), getTimeLimit());
+      makeRequest(choice.package, inputFiles.front()), getTimeLimit());
   if (!answer)
     return answer.error();
   if (addAnswer(measurement, *answer))
@@ -143,7 +154,7 @@ Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
   if (Status status = ensureReference(); !status)
     return status;
   for (const std::vector<std::string> &files : inputFiles) {
-    EvaluationRequest request = makeRequest(choice, files);
+    EvaluationRequest request = makeRequest(choice.package, files);
     request.reference = reference;
     request.minSamples = 1;
     request.minTimeMs = 0;
@@ -164,12 +175,55 @@ Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
   return runtime::success();
 }
 
+/// Answers are lines of limited length.
+static size_t countSamplesPerRequest(ModelCompiler &model) {
+  int64_t elements = 1;
+  for (const runtime::TensorInfo &output : model.getOutputs())
+    elements += output.numElements();
+  return std::clamp<int64_t>(policy::kMaxResultsPerRequest / elements, 1,
+                             policy::kMaxSamples);
+}
+
+Result<SampleResults>
+ProcessPipelineMeasurer::runSamples(const CompiledChoice *choice,
+                                    PipelineMeasurement &measurement) {
+  context.progress.setPhase((choice ? choice->record.choice.name() : "fp32") +
+                            ": " + context.goal->metric->getName());
+  for (auto ensure : {&ProcessPipelineMeasurer::ensureInputs,
+                      &ProcessPipelineMeasurer::ensureReference})
+    if (Status status = (this->*ensure)(); !status)
+      return status.error();
+  if (goalFiles.empty()) {
+    Result<Files> files = writeSamples(context.goal->inputs, "sample");
+    if (!files)
+      return files.error();
+    goalFiles = std::move(*files);
+  }
+  size_t most = countSamplesPerRequest(context.model);
+  SampleResults results;
+  while (results.size() < goalFiles.size()) {
+    EvaluationRequest request =
+        makeRequest(choice ? choice->package : reference, {});
+    llvm::ArrayRef<std::vector<std::string>> rest = goalFiles;
+    rest = rest.drop_front(results.size()).take_front(most);
+    request.samples = rest;
+    Result<EvaluationAnswer> answer = evaluator.evaluate(
+        request, getTimeLimit() * static_cast<int>(rest.size()));
+    if (!answer)
+      return answer.error();
+    if (!addAnswer(measurement, *answer))
+      break;
+    llvm::append_range(results, std::move(answer->results));
+  }
+  return results;
+}
+
 Status ProcessPipelineMeasurer::timeAgain(const CompiledChoice &choice,
                                           PipelineMeasurement &measurement) {
   context.progress.setPhase(choice.record.choice.name() + ": once more");
   if (Status status = ensureInputs(); !status)
     return status;
-  EvaluationRequest request = makeRequest(choice, inputFiles.front());
+  EvaluationRequest request = makeRequest(choice.package, inputFiles.front());
   request.minSamples = policy::kPipelineRoundSamples;
   Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
   if (!answer)

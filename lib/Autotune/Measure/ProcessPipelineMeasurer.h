@@ -32,17 +32,26 @@ public:
                             PipelineMeasurement &measurement) override;
   bool isNoisy() const override { return true; }
 
+protected:
+  runtime::Result<SampleResults>
+  runSamples(const CompiledChoice *choice,
+             PipelineMeasurement &measurement) override;
+
 private:
+  using Files = std::vector<std::vector<std::string>>;
+
+  runtime::Result<Files> writeSamples(const CalibrationInputs &inputs,
+                                      const std::string &prefix);
   runtime::Status ensureInputs();
   runtime::Status ensureReference();
   runtime::EvaluationRequest
-  makeRequest(const CompiledChoice &choice,
+  makeRequest(const std::string &package,
               const std::vector<std::string> &files) const;
 
   runtime::EvaluatorProcess evaluator;
   std::unique_ptr<TempDirectory> directory;
-  /// The files of the inputs, per sample.
-  std::vector<std::vector<std::string>> inputFiles;
+  /// The files of the inputs, per sample, and those of the goal's.
+  Files inputFiles, goalFiles;
   /// The package that accuracy is measured against, once it is written.
   std::string reference;
 };

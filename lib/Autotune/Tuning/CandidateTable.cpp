@@ -38,21 +38,45 @@ static void printFront(llvm::raw_ostream &os, const TuningFile &record) {
   }
 }
 
+/// Returns the metric of a candidate that was judged; null if none was.
+static const MetricRecord *findMetric(const TuningFile &record) {
+  for (const CandidateRecord &candidate : record.candidates)
+    if (candidate.accuracy && candidate.accuracy->metric)
+      return &*candidate.accuracy->metric;
+  return nullptr;
+}
+
+static void printAccuracy(llvm::raw_ostream &os,
+                          const std::optional<AccuracyRecord> &accuracy,
+                          bool hasMetric) {
+  if (accuracy)
+    os << llvm::format("%12.2e", accuracy->value);
+  else
+    os << llvm::format("%12s", "-");
+  if (accuracy && accuracy->metric)
+    os << llvm::format("%10.4g", accuracy->metric->getDrop());
+  else if (hasMetric)
+    os << llvm::format("%10s", "-");
+}
+
 std::string tarpon::formatCandidates(const TuningFile &record) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << llvm::format("  %-6s%-8s%-8s%12s%20s  %-28s%s\n", "dtype", "layout",
-                     "fusion", "error", "time", "layers", "");
+  const MetricRecord *metric = findMetric(record);
+  if (metric)
+    os << "  " << metric->name
+       << llvm::format(" of fp32: %.4g, of others at most %.4g less\n",
+                       metric->reference, metric->budget);
+  os << llvm::format("  %-6s%-8s%-8s%12s%s%20s  %-28s%s\n", "dtype", "layout",
+                     "fusion", "error", metric ? "      drop" : "", "time",
+                     "layers", "");
   for (auto [index, candidate] : llvm::enumerate(record.candidates)) {
     bool isWinner = static_cast<int64_t>(index) == record.winner;
     const GlobalChoice &choice = candidate.choice;
     os << llvm::format(
         "%c %-6s%-8s%-8s", isWinner ? '*' : ' ', choice.getDtypeName().c_str(),
         choice.getLayoutName().c_str(), getFusionName(choice.fusion).data());
-    if (candidate.accuracy)
-      os << llvm::format("%12.2e", candidate.accuracy->value);
-    else
-      os << llvm::format("%12s", "-");
+    printAccuracy(os, candidate.accuracy, metric != nullptr);
     if (candidate.pipeline &&
         candidate.pipeline->getTimeSource() == TimeSource::Modelled)
       os << llvm::format("%12.3f ms model", candidate.pipeline->median);

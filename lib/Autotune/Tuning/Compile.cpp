@@ -11,6 +11,7 @@
 #include "Choice/ModelLoading.h"
 #include "Choice/ReferencePackage.h"
 #include "Choice/Replay.h"
+#include "Measure/AccuracyGoal.h"
 #include "Measure/PipelineMeasurer.h"
 #include "Tuning/RegionTuner.h"
 #include "Tuning/TunedCandidates.h"
@@ -69,8 +70,8 @@ private:
   Status makeKernelCompiler();
   Result<std::unique_ptr<PipelineMeasurer>>
   makePipelineMeasurer(const CalibrationInputs &inputs);
+  bool wantsMetric() const;
   Status calibrate(CandidateRecord &record);
-  Status pickReplayed(TuningFile &file) const;
   Status replay();
   Status tune();
   Status compileQuickly();
@@ -95,6 +96,8 @@ private:
   std::unique_ptr<LearnedRanker> learned;
   std::unique_ptr<Tuner> tuner;
   std::unique_ptr<ModelCompiler> model;
+  /// Set if the user has a metric.
+  std::optional<AccuracyGoal> goal;
   CompileOutcome outcome;
 };
 
@@ -275,7 +278,11 @@ bool Compilation::wantsTuning() const {
     return false;
   return options.dtype.values.size() > 1 || options.layout.values.size() > 1 ||
          options.fusion.values.size() > 1 || !options.tuningFile.empty() ||
-         options.tuningTime.has_value();
+         options.tuningTime.has_value() || wantsMetric();
+}
+
+bool Compilation::wantsMetric() const {
+  return !options.labels.empty() || !options.metric.empty();
 }
 
 bool Compilation::mayMeasure() const {
@@ -293,9 +300,9 @@ describeCalibration(const CalibrationInputs &inputs) {
 
 Result<std::unique_ptr<PipelineMeasurer>>
 Compilation::makePipelineMeasurer(const CalibrationInputs &inputs) {
-  return measurers->createPipelineMeasurer({*module, *model, *tuner, progress,
-                                            inputs, options.evaluatorProgram,
-                                            options.cpu});
+  return measurers->createPipelineMeasurer(
+      {*module, *model, *tuner, progress, inputs, options.evaluatorProgram,
+       options.cpu, goal ? &*goal : nullptr});
 }
 
 /// Measures the ranges for a single choice.
@@ -325,12 +332,21 @@ Status Compilation::tune() {
       getCalibration(options.calibration, model->getInputs());
   if (!inputs)
     return inputs.error();
+  if (wantsMetric()) {
+    Result<AccuracyGoal> made =
+        makeAccuracyGoal(options.labels, options.metric, options.maxDrop,
+                         options.calibration, *model);
+    if (!made)
+      return made.error();
+    goal = std::move(*made);
+  }
   Result<std::unique_ptr<PipelineMeasurer>> measurer =
       makePipelineMeasurer(*inputs);
   if (!measurer)
     return measurer.error();
   GlobalTuner global(*model, *tuner, *journal, progress, *inputs, **measurer);
   global.setMaxError(options.maxError);
+  global.setGoal(goal ? &*goal : nullptr);
   global.setDeadline(deadline);
   RegionOptions regions = {options.dtype.values, options.layout.values,
                            options.fusion.values.front()};
@@ -462,35 +478,14 @@ Status Compilation::includeCandidates() {
   return runtime::success();
 }
 
-/// Makes the candidate that the options ask for the file's winner.
-Status Compilation::pickReplayed(TuningFile &file) const {
-  if (options.point) {
-    std::vector<size_t> front = file.getFront();
-    auto count = static_cast<int64_t>(front.size());
-    if (*options.point < 0 || *options.point >= count)
-      return Error{options.replay + " has a front of " + std::to_string(count) +
-                   " points, and no point " + std::to_string(*options.point)};
-    file.winner = static_cast<int64_t>(front[*options.point]);
-  } else if (options.replayMaxError) {
-    std::optional<size_t> found = file.findWithin(*options.replayMaxError);
-    if (!found) {
-      char text[48];
-      std::snprintf(text, sizeof text,
-                    " has no candidate with an error of %.3g",
-                    *options.replayMaxError);
-      return Error{options.replay + text + " or less"};
-    }
-    file.winner = static_cast<int64_t>(*found);
-  }
-  return runtime::success();
-}
-
 Status Compilation::replay() {
   outcome.mode = CompileOutcome::Replayed;
   Result<TuningFile> file = readTuningFile(options.replay);
   if (!file)
     return file.error();
-  if (Status status = pickReplayed(*file); !status)
+  if (Status status = pickCandidate(*file, options.replay, options.point,
+                                    options.replayMaxError);
+      !status)
     return status;
   TuningFile::Toolchain current = {getTarponVersion().str(),
                                    LLVM_VERSION_STRING};

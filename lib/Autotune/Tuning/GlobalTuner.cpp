@@ -73,8 +73,14 @@ void GlobalTuner::setMaxError(double value) {
   regions->maxError = value;
 }
 
+void GlobalTuner::setGoal(const AccuracyGoal *goal) {
+  maker->setGoal(goal);
+  regions->searchesBudget = goal != nullptr;
+}
+
 void GlobalTuner::setRegionOptions(RegionOptions value) {
   value.maxError = regions->maxError;
+  value.searchesBudget = regions->searchesBudget;
   *regions = std::move(value);
 }
 
@@ -463,11 +469,19 @@ std::set<std::string> GlobalTuner::listLeftOut(const Trial &trial,
 }
 
 static std::string describeError(const ChoicePlan &plan) {
-  char text[96];
-  std::snprintf(text, sizeof(text),
-                "an error of %.3g, which is over the budget of %.3g",
-                plan.record.accuracy->value, plan.record.accuracy->budget);
-  return plan.record.choice.name() + " has " + text;
+  const AccuracyRecord &accuracy = *plan.record.accuracy;
+  char text[128];
+  if (accuracy.budget)
+    std::snprintf(text, sizeof(text),
+                  "an error of %.3g, which is over the budget of %.3g",
+                  accuracy.value, *accuracy.budget);
+  else
+    std::snprintf(text, sizeof(text),
+                  "%.4g where fp32 has %.4g, which is over the budget of %.3g",
+                  accuracy.metric->value, accuracy.metric->reference,
+                  accuracy.metric->budget);
+  return plan.record.choice.name() + " has " +
+         (accuracy.budget ? "" : "a " + accuracy.metric->name + " of ") + text;
 }
 
 /// Says why choices cannot be used. A time without an accuracy is no result.

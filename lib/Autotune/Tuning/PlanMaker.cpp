@@ -77,17 +77,28 @@ static void setTime(ChoicePlan &plan, const PipelineMeasurement &measurement) {
   plan.record.pipeline.reset();
 }
 
-void PlanMaker::setAccuracy(ChoicePlan &plan, double error) const {
+/// The metric does not judge fp32, whose results differ by rounding alone.
+void PlanMaker::setAccuracy(ChoicePlan &plan, double error,
+                            std::optional<MetricValues> values) const {
   bool isExact = plan.record.choice.dtype == kReferenceChoice.dtype;
   double budget = isExact ? policy::kExactMaxError : maxError;
-  plan.record.accuracy = {error, budget, error <= budget};
+  AccuracyRecord record = {error, budget, error <= budget};
+  if (values) {
+    record.metric = {goal->metric->getName(), values->reference, values->value,
+                     goal->maxDrop};
+    if (!isExact) {
+      record.budget.reset();
+      record.withinBudget = goal->isReached(values->reference, values->value);
+    }
+  }
+  plan.record.accuracy = std::move(record);
 }
 
 /// Only measurements with an accuracy are recorded, and failures.
 Status PlanMaker::time(ChoicePlan &plan) {
   if (auto known = journal.getPipeline(plan.key); known && known->isTimed) {
     setTime(plan, *known);
-    if (plan.isTimed())
+    if (plan.isTimed() && !goal)
       setAccuracy(plan, known->accuracy);
     return runtime::success();
   }
@@ -100,18 +111,37 @@ Status PlanMaker::time(ChoicePlan &plan) {
                         : journal.recordPipeline(measurement);
 }
 
+/// Adds the metric's values, unless that fails, which is the measurement's.
+Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
+  std::optional<MetricValues> values;
+  if (goal && measurement.status == MeasurementStatus::Ok) {
+    auto judged = measurer.judge({plan.record, plan.package}, measurement);
+    if (!judged)
+      return judged.error();
+    values = *judged;
+  }
+  setTime(plan, measurement);
+  if (plan.isTimed())
+    setAccuracy(plan, measurement.accuracy, values);
+  return runtime::success();
+}
+
 Status PlanMaker::compare(ChoicePlan &plan) {
   if (!plan.isTimed() || plan.isMeasured())
     return runtime::success();
   PipelineMeasurement measurement = startMeasurement(plan);
-  if (Status status =
-          measurer.compare({plan.record, plan.package}, measurement);
-      !status)
+  auto known = journal.getPipeline(plan.key);
+  bool isKnown = known && known->status == MeasurementStatus::Ok;
+  if (isKnown)
+    measurement.accuracy = known->accuracy;
+  else if (Status status =
+               measurer.compare({plan.record, plan.package}, measurement);
+           !status)
     return status;
-  setTime(plan, measurement);
-  if (plan.isTimed())
-    setAccuracy(plan, measurement.accuracy);
-  return journal.recordPipeline(measurement);
+  if (Status status = judge(plan, measurement); !status)
+    return status;
+  return isKnown && known->isTimed ? runtime::success()
+                                   : journal.recordPipeline(measurement);
 }
 
 Result<std::optional<double>> PlanMaker::measureError(const ChoicePlan &plan) {

@@ -30,6 +30,9 @@ public:
         maxError(policy::kDefaultMaxError) {}
 
   void setMaxError(double value) { maxError = value; }
+  /// A metric takes the place of the error; null for none. The goal must
+  /// outlive the maker.
+  void setGoal(const AccuracyGoal *value) { goal = value; }
 
   /// Makes the folder of the packages.
   runtime::Status open();
@@ -38,10 +41,11 @@ public:
   runtime::Status compile(ChoicePlan &plan, PreparedModel prepared,
                           const SolutionSource &solve);
 
-  /// Measures the time, unless the journal knows time and accuracy. A returned
+  /// Measures the time, unless the journal knows time and error. A returned
   /// error means that nothing can be measured; one of the plan is its failure.
   runtime::Status time(ChoicePlan &plan);
-  /// Measures the accuracy of a plan that has a time, unless it is known.
+  /// Measures the accuracy of a plan that has a time, unless it is known. The
+  /// journal holds errors, and no user's metric.
   runtime::Status compare(ChoicePlan &plan);
   /// Measures the error of a plan alone, unless the journal knows it; none if
   /// it fails.
@@ -53,7 +57,9 @@ public:
   static void discard(ChoicePlan &plan);
 
 private:
-  void setAccuracy(ChoicePlan &plan, double error) const;
+  void setAccuracy(ChoicePlan &plan, double error,
+                   std::optional<MetricValues> values = std::nullopt) const;
+  runtime::Status judge(ChoicePlan &plan, PipelineMeasurement &measurement);
 
   ModelCompiler &model;
   Journal &journal;
@@ -61,6 +67,7 @@ private:
   PipelineMeasurer &measurer;
   std::unique_ptr<TempDirectory> directory;
   double maxError;
+  const AccuracyGoal *goal = nullptr;
   size_t packages = 0;
 };
 

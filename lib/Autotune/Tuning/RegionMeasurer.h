@@ -27,6 +27,8 @@ struct RegionPlan {
   double milliseconds = 0;
   /// Relative L2 distance from fp32.
   double error = 0;
+  /// True unless the measurer finds it over the accuracy budget.
+  bool isWithinBudget = true;
 };
 
 class RegionMeasurer {

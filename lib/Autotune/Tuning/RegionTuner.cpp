@@ -7,6 +7,7 @@
 
 #include "Tuning/RegionTuner.h"
 
+#include "Tuning/BudgetSearch.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -236,7 +237,9 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   std::optional<Draft> best;
   std::vector<size_t> before;
   for (int round = 0; round < policy::kMaxDrafts; ++round) {
-    Result<RegionAssignment> assignment = assign(maxError);
+    // What is expected approaches the planned error from above.
+    Result<RegionAssignment> assignment =
+        assign(policy::kBudgetMargin * maxError);
     if (!assignment || assignment->states == before)
       break;
     before = assignment->states;
@@ -271,7 +274,7 @@ GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
 double RegionTuner::getBestMilliseconds(double maxError) const {
   double best = std::numeric_limits<double>::infinity();
   for (const RegionPlan &plan : plans)
-    if (plan.error <= maxError)
+    if (options.searchesBudget ? plan.isWithinBudget : plan.error <= maxError)
       best = std::min(best, plan.milliseconds);
   return best;
 }
@@ -307,29 +310,47 @@ void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
     errorRatio *= plan.error * plan.error / draft.squaredError;
 }
 
-Status RegionTuner::tryBudget(double maxError) {
+/// Returns false if no plan with a smaller error can be faster than the best.
+Result<bool> RegionTuner::tryBudget(double maxError) {
   if (Status status = refineErrors(maxError); !status)
-    return status;
+    return status.error();
   for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
     if (deadline.isOver())
-      return runtime::success();
-    Result<std::optional<Draft>> drafted =
-        draft(policy::kBudgetMargin * maxError);
+      return false;
+    Result<std::optional<Draft>> drafted = draft(maxError);
     if (!drafted)
       return drafted.error();
     if (!*drafted || !tried.insert((*drafted)->assignment.states).second)
-      return runtime::success();
+      return true;
     PredictionRecord prediction = predict(**drafted);
     if (prediction.milliseconds >=
         (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
-      return runtime::success();
+      return false;
     Result<std::optional<RegionPlan>> plan =
         measurer.measure((*drafted)->choice, prediction);
     if (!plan)
       return plan.error();
     if (!*plan)
-      return runtime::success();
+      return true;
     learn(**drafted, **plan);
+  }
+  return true;
+}
+
+/// Tries budgets of errors downwards from none at all, until a plan is within
+/// the budget that the measurer knows; then some between that and the last that
+/// was too large.
+Status RegionTuner::searchBudget() {
+  BudgetSearch search;
+  while (std::optional<double> budget = search.getNext()) {
+    size_t before = plans.size();
+    Result<bool> mayImprove = tryBudget(*budget);
+    if (!mayImprove)
+      return mayImprove.error();
+    for (const RegionPlan &plan : llvm::drop_begin(plans, before))
+      search.record(plan.error, plan.isWithinBudget);
+    if (plans.size() == before)
+      search.recordNone(*mayImprove);
   }
   return runtime::success();
 }
@@ -347,8 +368,10 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
     learnFromWhole(plans.front());
   if (Status status = addPrecisions(); !status)
     return status;
+  if (options.searchesBudget)
+    return searchBudget();
   for (double share : policy::kFrontShares)
-    if (Status status = tryBudget(share * options.maxError); !status)
-      return status;
+    if (auto done = tryBudget(share * options.maxError); !done)
+      return done.error();
   return runtime::success();
 }

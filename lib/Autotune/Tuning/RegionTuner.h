@@ -42,6 +42,9 @@ struct RegionOptions {
   /// False where all regions have to agree.
   bool choosesDtypes = false, choosesLayouts = false;
   double maxError = 0;
+  /// True if plans say whether they are within the budget, which is none of
+  /// errors. Then `maxError` says from which errors on regions are told apart.
+  bool searchesBudget = false;
 
   bool isWanted() const { return choosesDtypes || choosesLayouts; }
 };
@@ -69,7 +72,8 @@ private:
   runtime::Status price();
   runtime::Status addPrecisions();
   runtime::Status refineErrors(double maxError);
-  runtime::Status tryBudget(double maxError);
+  runtime::Result<bool> tryBudget(double maxError);
+  runtime::Status searchBudget();
   runtime::Result<RegionAssignment> assign(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
   double expectSquare(const RegionAssignment &assignment);

@@ -57,6 +57,7 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   onMeasured();
   if (!plan.isMeasured())
     return std::optional<RegionPlan>();
-  return std::optional<RegionPlan>(
-      {choice, plan.getMilliseconds(), plan.record.accuracy->value});
+  return std::optional<RegionPlan>({choice, plan.getMilliseconds(),
+                                    plan.record.accuracy->value,
+                                    plan.record.accuracy->withinBudget});
 }

@@ -10,6 +10,7 @@
 #include "Choice/ModelCompiler.h"
 #include "Choice/ModelLoading.h"
 #include "Measure/PipelineMeasurer.h"
+#include "Measure/TopOne.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 
@@ -79,6 +80,9 @@ public:
 
   std::map<std::string, FakeTimes> times;
   std::map<std::string, double> errors;
+  std::map<std::string, int> wrong;
+  /// The choice that crashes when it is judged.
+  std::string crashes;
   /// Added to every time before the final.
   double drift = 0;
 
@@ -106,6 +110,26 @@ public:
     return runtime::success();
   }
   bool isNoisy() const override { return true; }
+
+protected:
+  /// What fp32 says is right of ten samples of two classes; other choices are
+  /// wrong of some.
+  Result<SampleResults> runSamples(const CompiledChoice *choice,
+                                   PipelineMeasurement &result) override {
+    std::string name = choice ? choice->record.choice.name() : "fp32";
+    log.push_back(name + " judged");
+    if (name == crashes) {
+      result.status = MeasurementStatus::Crashed;
+      result.detail = "it crashed";
+      return SampleResults();
+    }
+    SampleResults results;
+    for (int sample = 0; sample < 10; ++sample) {
+      bool isWrong = choice && sample < wrong[name];
+      results.push_back({{isWrong ? 0.0 : 1.0, isWrong ? 1.0 : 0.0}});
+    }
+    return results;
+  }
 
 private:
   void take(const CompiledChoice &choice, double error,
@@ -135,6 +159,8 @@ protected:
   CalibrationInputs inputs;
   std::unique_ptr<FakePipelineMeasurer> measurer;
   Deadline deadline = Deadline::never();
+  std::vector<runtime::Precision> dtypes = {runtime::Precision::F32};
+  AccuracyGoal goal;
 
   void SetUp() override {
     static TestDirectory cache;
@@ -154,16 +180,16 @@ protected:
     tuner =
         std::make_unique<Tuner>(*target.kernels, *factory, *journal, progress);
     measurer.reset(new FakePipelineMeasurer(
-        {*module, *model, *tuner, progress, inputs, "", "native"}, log));
+        {*module, *model, *tuner, progress, inputs, "", "native", &goal}, log));
   }
 
   GlobalResult run() {
     log.clear();
     GlobalTuner global(*model, *tuner, *journal, progress, inputs, *measurer);
     global.setDeadline(deadline);
+    global.setGoal(goal.metric ? &goal : nullptr);
     auto result = global.run(enumerateChoices(
-        {runtime::Precision::F32}, {Layout{Layout::NCHW}, Layout{Layout::NHWC}},
-        {Fusion::On}));
+        dtypes, {Layout{Layout::NCHW}, Layout{Layout::NHWC}}, {Fusion::On}));
     EXPECT_TRUE(result) << result.message();
     return result ? std::move(*result) : GlobalResult();
   }
@@ -274,4 +300,48 @@ TEST_F(GlobalTunerTest, ASecondRunChoosesTheSameOfNearlyEqualPlans) {
   measurer->times = {{"fp32/nchw", {10, 9.5}}, {"fp32/nhwc", {10, 9.501}}};
   EXPECT_EQ(run().winner, 0u);
   EXPECT_EQ(run().winner, 0u);
+}
+
+TEST_F(GlobalTunerTest, AMetricDecidesInPlaceOfTheError) {
+  dtypes = {runtime::Precision::F32, runtime::Precision::F16};
+  measurer->times = {{"fp32/nchw", {10, 10}},
+                     {"fp32/nhwc", {11, 11}},
+                     {"fp16/nchw", {6, 6}},
+                     {"fp16/nhwc", {5, 5}}};
+  measurer->errors = {{"fp16/nchw", 0.9}, {"fp16/nhwc", 0.001}};
+  measurer->wrong = {{"fp16/nchw", 1}, {"fp16/nhwc", 2}};
+  goal.metric = std::make_unique<TopOne>(std::vector<int64_t>(10, 0), 2);
+  goal.maxDrop = 0.1;
+  GlobalResult result = run();
+  const CandidateRecord &winner = result.candidates[result.winner];
+  EXPECT_EQ(winner.choice.name(), "fp16/nchw");
+  EXPECT_EQ(winner.accuracy->value, 0.9);
+  EXPECT_FALSE(winner.accuracy->budget);
+  EXPECT_EQ(winner.accuracy->metric, (MetricRecord{"top-1", 1, 0.9, 0.1}));
+  for (const CandidateRecord &candidate : result.candidates)
+    EXPECT_EQ(candidate.accuracy->withinBudget,
+              candidate.choice.name() != "fp16/nhwc")
+        << candidate.choice.name();
+  // fp32 is run once for all.
+  EXPECT_EQ(llvm::count(log, "fp32 judged"), 1);
+
+  // Errors and times are in the journal, and are not measured again.
+  result = run();
+  EXPECT_EQ(result.candidates[result.winner].choice.name(), "fp16/nchw");
+  EXPECT_EQ(llvm::count_if(log,
+                           [](llvm::StringRef entry) {
+                             return entry.ends_with("compared");
+                           }),
+            0);
+  EXPECT_THAT(log, Contains("fp16/nchw judged"));
+}
+
+TEST_F(GlobalTunerTest, AFailedJudgementIsTheChoices) {
+  dtypes = {runtime::Precision::F16};
+  measurer->times = {{"fp16/nchw", {6, 6}}, {"fp16/nhwc", {5, 5}}};
+  measurer->crashes = "fp16/nhwc";
+  goal.metric = std::make_unique<TopOne>(std::vector<int64_t>(10, 0), 2);
+  GlobalResult result = run();
+  EXPECT_EQ(result.winner, 0u);
+  EXPECT_EQ(result.candidates[1].failure, "it crashed");
 }

@@ -40,6 +40,8 @@ public:
   /// The error of each region in int8, and what whole models have of it.
   std::vector<double> errors;
   double errorFactor = 1;
+  /// The error from which on a metric of the user's drops too much.
+  double bearableError = INFINITY;
   std::set<std::string> unknown;
 
   std::vector<std::string> tuned;
@@ -73,7 +75,8 @@ public:
     double milliseconds = 0;
     for (const RegionChoice &region : choice.regions)
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
-    measured.push_back({choice, milliseconds, errorFactor * getError(choice)});
+    double error = errorFactor * getError(choice);
+    measured.push_back({choice, milliseconds, error, error <= bearableError});
     return std::optional<RegionPlan>(measured.back());
   }
 
@@ -149,7 +152,8 @@ protected:
   const RegionPlan &getBest() const {
     const RegionPlan *best = nullptr;
     for (const RegionPlan &plan : measurer->measured)
-      if (plan.error <= options.maxError &&
+      if ((options.searchesBudget ? plan.isWithinBudget
+                                  : plan.error <= options.maxError) &&
           (!best || plan.milliseconds < best->milliseconds))
         best = &plan;
     EXPECT_TRUE(best) << "no plan is within the budget";
@@ -217,4 +221,27 @@ TEST_F(RegionTunerTest, GivesPlansOfSmallerErrors) {
   for (const RegionPlan &plan : measurer->measured)
     least = std::min(least, plan.error);
   EXPECT_LT(least, getBest().error);
+}
+
+TEST_F(RegionTunerTest, AMetricThatBearsAnythingHasNoBudgetOfErrors) {
+  measurer->errors.assign(measurer->errors.size(), 0.1);
+  run();
+  size_t within = countInt8(getBest());
+  measurer->measured.clear();
+  options.searchesBudget = true;
+  run();
+  EXPECT_GT(getBest().error, options.maxError);
+  EXPECT_GT(countInt8(getBest()), within);
+  EXPECT_EQ(measurer->measured.size(), 1U);
+}
+
+TEST_F(RegionTunerTest, SearchesTheErrorThatAMetricBears) {
+  measurer->errors.assign(measurer->errors.size(), 0.1);
+  measurer->bearableError = 0.15;
+  options.searchesBudget = true;
+  run();
+  // Two regions have an error of 0.14 in sum.
+  EXPECT_FALSE(measurer->measured.front().isWithinBudget);
+  EXPECT_EQ(countInt8(getBest()), 2U);
+  EXPECT_LE(measurer->measured.size(), 6U);
 }

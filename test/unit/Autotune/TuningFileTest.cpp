@@ -32,7 +32,7 @@ TuningFile makeFile() {
   file.calibration = {"generated", 4, "c0ffee"};
   CandidateRecord good;
   good.choice = {runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On};
-  good.accuracy = {0.004, 0.02, true};
+  good.accuracy = {0.004, 0.02, true, MetricRecord{"top-1", 0.99, 0.9, 0.1}};
   good.pipeline = {5.9, 0.05, 50};
   good.ranges = {{"data", -2.117904f, 2.64f}, {"conv1", 0, 1.0f / 3}};
   good.ranges[1].method = RangeMethod::Entropy;
@@ -56,6 +56,8 @@ TuningFile makeFile() {
   CandidateRecord bad;
   bad.choice = {runtime::Precision::BF16, Layout(), Fusion::Off};
   bad.failure = "output has a NaN";
+  // Without a budget, the metric decides.
+  bad.accuracy = {0.4, std::nullopt, false, MetricRecord{"x", -2, -3.5, 0}};
   file.candidates = {good, bad};
   file.progress = {{1.5, 2, "fp32/nchw"}};
   return file;

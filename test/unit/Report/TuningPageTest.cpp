@@ -134,6 +134,8 @@ TuningFile makeHostile() {
       candidate.ranges.push_back({kHostile});
     if (!candidate.failure.empty())
       candidate.failure = kHostile;
+    else
+      candidate.accuracy->metric = {kHostile, 1, 0.5, 0.1};
   }
   return file;
 }
@@ -344,4 +346,19 @@ TEST(TuningPageTest, progressIsDrawnFromPlanToPlan) {
   expectSound(page);
   EXPECT_THAT(page, HasSubstr("fp32/nhwc: 8 ms after 2 s"));
   EXPECT_THAT(page, HasSubstr("fp16/nhwc: 5 ms after 5.5 s"));
+}
+
+TEST(TuningPageTest, ShowsTheMetricThatDecided) {
+  TuningFile file = makeFile();
+  EXPECT_THAT(print(file), Not(HasSubstr(">allowed</th>")));
+  AccuracyRecord &accuracy = *file.candidates[3].accuracy;
+  accuracy.budget.reset();
+  accuracy.metric = {"top-1", 0.75, 0.5, 0.125};
+  std::string page = print(file);
+  expectSound(page);
+  EXPECT_THAT(page, HasSubstr(">allowed</th>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">2.50e-01</td><td "
+                              "class=\"number\">1.25e-01</td>"));
+  EXPECT_THAT(page, HasSubstr("a drop of 0.2500 in top-1 of 0.7500"));
+  EXPECT_THAT(page, HasSubstr("its metric drops too much"));
 }

@@ -148,6 +148,29 @@ TEST_F(EvaluatorTest, TakesInputsFromFiles) {
             expectedOutput(2000.0f));
 }
 
+TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
+  EvaluationRequest given = request("scaleAndAdd");
+  for (float value : {1000.0f, 2000.0f}) {
+    HostTensor input = makeTensor(DType::F32, {1, 500});
+    floatsOf(input)[3] = value;
+    std::string path = folder.file(std::to_string(given.samples.size()));
+    ASSERT_TRUE(writeNpy(input, path));
+    given.samples.push_back({path});
+  }
+  EvaluationAnswer answer = evaluate(given);
+  ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  EXPECT_FALSE(answer.comparison);
+  EXPECT_TRUE(answer.samplesMs.empty());
+  ASSERT_EQ(answer.results.size(), 2u);
+  EXPECT_EQ(answer.results[0][0].size(), 500u);
+  EXPECT_EQ(answer.results[0][0][3], expectedOutput(1000.0f));
+  EXPECT_EQ(answer.results[1][0][3], expectedOutput(2000.0f));
+  // Samples have one shape.
+  ASSERT_TRUE(
+      writeNpy(makeTensor(DType::F32, {1, 499}), given.samples[1].front()));
+  EXPECT_EQ(failure(given), "samples differ in their types or shapes");
+}
+
 TEST_F(EvaluatorTest, AReplacedReferenceIsComputedAgain) {
   EvaluationRequest first = request("scaleAndAdd");
   first.threads = 1;
@@ -434,6 +457,7 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   request.threads = 2;
   request.inputSeed = ~uint64_t(0);
   request.inputs = {"x.npy", "y.npy"};
+  request.samples = {{"a.npy"}, {"b.npy", "c.npy"}};
   request.minSamples = 5;
   request.minTimeMs = 1.5;
   request.maxTimeMs = 100;
@@ -447,6 +471,7 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   EXPECT_EQ(back->reference, "r.tpn");
   EXPECT_EQ(back->cutoffMs, 0.625);
   EXPECT_TRUE(back->coldConstants);
+  EXPECT_EQ(back->samples, request.samples);
   request.reference.reset();
   request.inputs.clear();
   back = parseEvaluationRequest(toJsonLine(request));
@@ -468,6 +493,7 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   comparison.referenceScale = 9;
   answer.comparison = comparison;
   answer.outputs = {{1, 0.25, -1, 4}, comparison};
+  answer.results = {{{0.1, NAN}}, {{-3, INFINITY}, {}}};
   Result<EvaluationAnswer> back = parseEvaluationAnswer(toJsonLine(answer));
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(answer));
@@ -479,6 +505,12 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   EXPECT_EQ(back->outputs[0].maxAbsError, 1);
   EXPECT_EQ(back->outputs[0].referenceScale, 4);
   EXPECT_TRUE(std::isinf(back->outputs[1].maxAbsError));
+  ASSERT_EQ(back->results.size(), 2u);
+  EXPECT_EQ(back->results[0][0][0], 0.1);
+  EXPECT_TRUE(std::isnan(back->results[0][0][1]));
+  EXPECT_EQ(back->results[1][0][0], -3);
+  EXPECT_TRUE(std::isnan(back->results[1][0][1]));
+  EXPECT_TRUE(back->results[1][1].empty());
 
   answer.outcome = EvaluationOutcome::Failed;
   answer.error = "a sentence";

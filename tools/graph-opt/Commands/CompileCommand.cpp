@@ -42,6 +42,9 @@ struct CompileArguments {
   std::string calibration;
   /// "pick", or the name of a method.
   std::string ranges = "pick";
+  /// A metric that decides in place of the error, and how much it may drop.
+  std::string labels, metric;
+  std::optional<double> maxDrop;
   std::optional<double> maxError, tuningTime;
   std::optional<int64_t> point;
   /// Names or numbers; empty values leave it to the environment.
@@ -98,6 +101,10 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   options.rangeMethod = parseRangeMethod(arguments.ranges);
   if (arguments.maxError)
     options.maxError = *arguments.maxError;
+  options.labels = arguments.labels;
+  options.metric = arguments.metric;
+  if (arguments.maxDrop)
+    options.maxDrop = *arguments.maxDrop;
   options.tuningTime = arguments.tuningTime;
   // This cannot fail: the command line was checked.
   if (!arguments.findMode.empty())
@@ -164,6 +171,9 @@ static int runCompile(const CompileArguments &arguments) {
     return failUsage("--include-candidates is for targets whose kernels are "
                      "code objects, such as GPUs, not for '" +
                      arguments.target + "'");
+  if (arguments.maxDrop && arguments.labels.empty() && arguments.metric.empty())
+    return failUsage("--max-accuracy-drop needs --labels or --metric, which "
+                     "say what accuracy is");
   CompileOptions options = makeOptions(arguments);
   if (runtime::Status status = setKnobs(options, arguments); !status)
     return failUsage(status.message());
@@ -228,9 +238,11 @@ void addCompile(CommandSet &commands) {
           ->check(isListOf(kFusion));
   addBatch(sub, compile.batch);
   addThreads(sub, compile.threads);
-  sub->add_option("--calibration", compile.calibration,
-                  "Inputs for calibration and accuracy (default: generated)")
-      ->type_name("DIR");
+  CLI::Option *calibration =
+      sub->add_option(
+             "--calibration", compile.calibration,
+             "Inputs for calibration and accuracy (default: generated)")
+          ->type_name("DIR");
   CLI::Option *ranges =
       sub->add_option("--ranges", compile.ranges,
                       "How int8's ranges are chosen (default: pick, for each "
@@ -240,6 +252,25 @@ void addCompile(CommandSet &commands) {
   addMaxError(sub, compile.maxError,
               "Accuracy budget: relative L2 distance from fp32. With --replay, "
               "takes the fastest candidate of the file within it");
+  CLI::Option *labels =
+      sub->add_option("--labels", compile.labels,
+                      "The class of each calibration input: accuracy is top-1")
+          ->type_name("FILE")
+          ->needs(calibration)
+          ->excludes("--max-error");
+  CLI::Option *metric =
+      sub->add_option("--metric", compile.metric,
+                      "Accuracy is the number that 'COMMAND FOLDER' prints of "
+                      "the outputs in the folder")
+          ->type_name("COMMAND")
+          ->needs(calibration)
+          ->excludes("--max-error")
+          ->excludes(labels);
+  sub->add_option("--max-accuracy-drop", compile.maxDrop,
+                  "How much less than in fp32 that accuracy may be (default: "
+                  "0.005)")
+      ->check(isBetween(0.0, 1e9))
+      ->type_name("D");
   addTuningTime(sub, compile.tuningTime);
   addFindPolicy(sub, compile.findMode, compile.tuningPolicy);
   addSearch(sub, compile.search);
@@ -251,7 +282,7 @@ void addCompile(CommandSet &commands) {
                       "Compile as this tuning file says; measure nothing")
           ->type_name("IN.json");
   // The file determines the choice that is compiled.
-  for (CLI::Option *knob : {dtype, layout, fusion, ranges})
+  for (CLI::Option *knob : {dtype, layout, fusion, ranges, labels, metric})
     replay->excludes(knob);
   sub->add_option("--point", compile.point,
                   "Replay this point of the file's front of time and error, "

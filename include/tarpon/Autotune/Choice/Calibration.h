@@ -50,6 +50,11 @@ runtime::Result<CalibrationInputs>
 readCalibration(const std::string &directory,
                 const std::vector<runtime::TensorInfo> &inputs);
 
+/// The same for all samples of the folder, for labels.
+runtime::Result<CalibrationInputs>
+readAllSamples(const std::string &directory,
+               const std::vector<runtime::TensorInfo> &inputs);
+
 /// Reads the samples of a folder, or generates samples if `directory` is empty.
 runtime::Result<CalibrationInputs>
 getCalibration(const std::string &directory,

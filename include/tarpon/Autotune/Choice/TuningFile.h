@@ -68,9 +68,26 @@ struct LayerRecord {
   bool operator==(const LayerRecord &) const = default;
 };
 
+/// A user's metric on all calibration inputs, and how much it may drop.
+struct MetricRecord {
+  /// "top-1", or the user's command.
+  std::string name;
+  /// The metric of fp32 and of the candidate; more is better.
+  double reference = 0, value = 0;
+  /// The largest drop that is allowed.
+  double budget = 0;
+
+  double getDrop() const { return reference - value; }
+  bool operator==(const MetricRecord &) const = default;
+};
+
 struct AccuracyRecord {
-  double value = 0, budget = 0;
+  /// Relative L2 distance from fp32, and the largest that is allowed; none
+  /// where the metric decides.
+  double value = 0;
+  std::optional<double> budget;
   bool withinBudget = false;
+  std::optional<MetricRecord> metric = std::nullopt;
 
   bool operator==(const AccuracyRecord &) const = default;
 };

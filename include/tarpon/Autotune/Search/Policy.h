@@ -161,6 +161,13 @@ inline constexpr uint64_t kGeneratedSeed = 20261;
 /// do not need.
 inline constexpr int64_t kMaxSamples = 64;
 
+/// The budget of a metric unless --max-accuracy-drop says otherwise: half of a
+/// percent of the samples.
+inline constexpr double kDefaultMaxDrop = 0.005;
+/// The elements of results that the evaluator is asked for at once, unless one
+/// sample has more: about 20 MiB of text.
+inline constexpr int64_t kMaxResultsPerRequest = 1 << 20;
+
 inline constexpr int kPipelineSamples = 20;
 inline constexpr double kPipelineMinMs = 200;
 inline constexpr double kPipelineMaxMs = 10000;
@@ -242,6 +249,13 @@ inline constexpr int kMaxRegionPlans = 4;
 inline constexpr double kUnsolvableMs = 1e5;
 /// The budgets of the front, as shares of the whole one.
 inline constexpr double kFrontShares[] = {1, 0.4, 0.1};
+/// With a metric of the user's, the budget of errors is searched
+/// (BudgetSearch): the factor between two budgets as long as each is too large,
+/// the budget below which that ends, and how often the gap to the last one that
+/// was too large is halved then.
+inline constexpr double kBudgetStep = 0.5;
+inline constexpr double kLeastErrorBudget = 1e-4;
+inline constexpr int kBudgetRefinements = 2;
 
 //===----------------------------------------------------------------------===//
 // Rates for the progress bar, in seconds. Only their ratios matter.

@@ -76,6 +76,12 @@ struct CompileOptions {
   std::optional<RangeMethod> rangeMethod;
   /// The accuracy budget: relative L2 distance from fp32.
   double maxError = policy::kDefaultMaxError;
+  /// A metric on all samples of `calibration` that decides in its place: top-1
+  /// by a file of labels (TopOne.h), or a command (MetricCommand.h); at most
+  /// one of them, empty for none. `maxDrop` is how much less than fp32's it may
+  /// be. The model is tuned then.
+  std::string labels, metric;
+  double maxDrop = policy::kDefaultMaxDrop;
   /// If not set, $TARPON_FIND_MODE and $TARPON_FIND_ENFORCE decide, else the
   /// mode is normal where a model is tuned and fast where it is not.
   std::optional<FindMode> findMode;

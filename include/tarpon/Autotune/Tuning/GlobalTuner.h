@@ -40,6 +40,7 @@ class ModelCompiler;
 class PipelineMeasurer;
 class PlanMaker;
 class TuningSchedule;
+struct AccuracyGoal;
 struct ChoicePlan;
 struct PreparedModel;
 struct RegionOptions;
@@ -73,6 +74,9 @@ public:
   ~GlobalTuner();
 
   void setMaxError(double value);
+  /// A metric of the user's decides in place of the error, which only predicts
+  /// it. The goal must outlive the tuner, and be its measurer's.
+  void setGoal(const AccuracyGoal *goal);
   void setDeadline(Deadline value) { deadline = value; }
   /// Chooses for each region after the choices for the whole model; the errors
   /// that plans may have are those of setMaxError.
