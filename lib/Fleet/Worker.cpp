@@ -259,7 +259,7 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
       std::chrono::duration_cast<Clock::duration>(
           std::chrono::duration<double>(leaseSeconds)) +
           kPatience);
-  // What a live server refuses (a missing right, a constraint) is tried again
+  // A refusal of a live server (a missing right, a constraint) is tried again
   // by whoever gets the job next, and not for ever.
   if (!status && !database->isDisconnected())
     status = persist(

@@ -1,4 +1,4 @@
-//===- ProgressPlot.cpp - What a search found over time -----------------===//
+//===- ProgressPlot.cpp - The best plan over the time of a search --------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -45,8 +45,8 @@ static Axes makeAxes(const TuningFile &file) {
 static void printAxes(const Axes &axes, raw_ostream &os) {
   printVerticalAxis(axes.time, kArea, os);
   printHorizontalAxis(axes.seconds, kArea, os);
-  printText({kArea.x - 64, kArea.y - 14}, "start",
-            "time of the best plan, ms", os);
+  printText({kArea.x - 64, kArea.y - 14}, "start", "time of the best plan, ms",
+            os);
   printText({kArea.x + kArea.width, kArea.y + kArea.height + 38}, "end",
             "seconds since the search began", os);
 }

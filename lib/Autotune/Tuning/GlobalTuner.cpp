@@ -26,35 +26,12 @@
 #include <cstdio>
 #include <deque>
 #include <limits>
-#include <tuple>
 
 using namespace tarpon;
 using runtime::Error;
 using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
-
-std::vector<GlobalChoice>
-tarpon::enumerateChoices(const std::vector<Precision> &dtypes,
-                         const std::vector<Layout> &layouts,
-                         const std::vector<Fusion> &fusions) {
-  std::vector<GlobalChoice> choices;
-  for (Precision dtype : dtypes)
-    for (Layout layout : layouts)
-      for (Fusion fusion : fusions)
-        choices.push_back({dtype, layout, fusion});
-  // Calibration and accuracy use kernels for the first of these.
-  auto getRank = [](const GlobalChoice &choice) {
-    bool isExact = choice.dtype == kReferenceChoice.dtype;
-    return std::tuple(!isExact,
-                      isExact && choice.layout != kReferenceChoice.layout,
-                      isExact && choice.fusion != kReferenceChoice.fusion);
-  };
-  llvm::stable_sort(choices, [&](const GlobalChoice &a, const GlobalChoice &b) {
-    return getRank(a) < getRank(b);
-  });
-  return choices;
-}
 
 GlobalTuner::GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
                          Progress &progress, const CalibrationInputs &inputs,
