@@ -56,7 +56,7 @@ static constexpr auto kLongestRest = std::chrono::milliseconds(60000);
 
 namespace {
 
-/// What a worker without a job may hope for.
+/// The prospects of a worker without a job.
 enum class Outlook : uint8_t {
   Nothing, ///< all jobs have ended
   Later,   ///< jobs wait for their next attempt

@@ -237,7 +237,7 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   std::optional<Draft> best;
   std::vector<size_t> before;
   for (int round = 0; round < policy::kMaxDrafts; ++round) {
-    // What is expected approaches the planned error from above.
+    // The expectation approaches the planned error from above.
     Result<RegionAssignment> assignment =
         assign(policy::kBudgetMargin * maxError);
     if (!assignment || assignment->states == before)
