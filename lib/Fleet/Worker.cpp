@@ -12,6 +12,7 @@
 #include "Machine.h"
 #include "MeasureWork.h"
 
+#include "tarpon/Fleet/FleetStatus.h"
 #include "tarpon/Fleet/Schema.h"
 
 #include "llvm/Support/FormatVariadic.h"
