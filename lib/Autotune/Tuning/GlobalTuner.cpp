@@ -223,7 +223,11 @@ Status GlobalTuner::survey() {
   return runtime::success();
 }
 
+/// Where times are modelled, two runs write the same file, which seconds would
+/// spoil.
 void GlobalTuner::noteImprovement() {
+  if (!measurer.isNoisy())
+    return;
   const ChoicePlan *fastest = findFastest(getPlans());
   if (!fastest || (!improvements.empty() && improvements.back().milliseconds <=
                                                 fastest->getMilliseconds()))
