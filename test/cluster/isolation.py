@@ -41,18 +41,21 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PR_SET_PDEATHSIG = 1
 
 
+def find_missing_packages() -> list[str]:
+    return [
+        package
+        for package, programs in PROGRAMS.items()
+        if not all(shutil.which(program, path=PATH) for program in programs)
+    ]
+
+
 def find_obstacle() -> str:
     """Why no cluster can be built here, in one sentence; empty if one can be."""
     if sys.platform != "linux":
         return "there are no namespaces outside of Linux"
     if os.geteuid() != 0:
         return "namespaces, Slurm and a database server on one machine need root"
-    missing = [
-        package
-        for package, programs in PROGRAMS.items()
-        if not all(shutil.which(program, path=PATH) for program in programs)
-    ]
-    if missing:
+    if missing := find_missing_packages():
         return f"the packages {', '.join(missing)} are not installed: run scripts/setup"
     for folder in (STATE, Path("/etc/slurm")):
         if not folder.is_dir():
