@@ -64,8 +64,9 @@ listJobs(Database &database, const JobFilter &filter, int64_t max);
 runtime::Result<int64_t> retryJobs(Database &database, const JobFilter &filter);
 
 /// Jobs that have not ended are aborted; a worker that has one sees it at its
-/// next heartbeat. Returns their number. An error if the filter asks for jobs
-/// that have ended.
+/// next heartbeat. It then stops to measure before the next candidate, or to
+/// compile at the end of the round, and its results are refused. Returns the
+/// jobs' number. An error if the filter asks for jobs that have ended.
 runtime::Result<int64_t> abortJobs(Database &database, const JobFilter &filter);
 
 /// An attempt that has ended.

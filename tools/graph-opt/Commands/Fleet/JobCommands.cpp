@@ -157,7 +157,10 @@ void addFleetRetry(CommandSet &commands) {
 
 void addFleetAbort(CommandSet &commands) {
   auto [sub, arguments] = commands.addVerb(
-      "fleet", "abort", "Abort jobs that have not ended", runFleetAbort);
+      "fleet", "abort",
+      "Abort jobs that have not ended; a worker that has one stops before the "
+      "next candidate that it would measure, or when its round is compiled",
+      runFleetAbort);
   addFilter(sub, arguments);
 }
 
