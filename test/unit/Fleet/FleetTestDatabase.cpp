@@ -75,9 +75,18 @@ private:
 } // namespace
 
 void FleetTest::SetUp() {
+  if (std::string(GetParam()) == "postgresql" &&
+      !PostgresServer::get().isRunning())
+    GTEST_SKIP() << "PostgreSQL cannot be started here";
+  openEmpty();
+  ASSERT_TRUE(database);
+  auto created = createSchema(*database, "");
+  ASSERT_TRUE(created) << created.message();
+}
+
+void FleetTest::openEmpty() {
+  FleetTest::TearDown();
   if (std::string(GetParam()) == "postgresql") {
-    if (!PostgresServer::get().isRunning())
-      GTEST_SKIP() << "PostgreSQL cannot be started here";
     url = PostgresServer::get().makeDatabase();
   } else {
     char path[] = "/tmp/tarpon-fleet-XXXXXX";
@@ -87,8 +96,6 @@ void FleetTest::SetUp() {
   auto opened = Database::open(url, /*create=*/true);
   ASSERT_TRUE(opened) << opened.message();
   database = std::move(*opened);
-  auto created = createSchema(*database, "");
-  ASSERT_TRUE(created) << created.message();
 }
 
 void FleetTest::TearDown() {

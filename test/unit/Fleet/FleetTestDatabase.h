@@ -24,6 +24,9 @@ protected:
   void SetUp() override;
   void TearDown() override;
 
+  /// Replaces the database by a new one without tables.
+  void openEmpty();
+
   /// Each adds a row and returns its id.
   int64_t addProblem(const std::string &key);
   int64_t addSession(const std::string &label, const std::string &target);
