@@ -1,8 +1,9 @@
 # cmake --install build --prefix PREFIX [--component COMPONENT]
 #
 #   runtime      lib/libtarpon-runtime.so.0, bin/tarpon-run
-#   tools        bin/graph-opt and bin/tarpon-evaluator, side by side: the former starts
-#                the latter; lib/libtarpon-compiler.so.0, which starts it, too;
+#   tools        bin/graph-opt, bin/tarpon-evaluator and bin/tarpon-emulator, side by side:
+#                the first starts the others; lib/libtarpon-compiler.so.0, which starts
+#                tarpon-evaluator, too;
 #                share/tarpon: the system store, found beside bin/ and lib/
 #   development  the public headers, and what find_package(Tarpon) reads
 #
@@ -78,7 +79,7 @@ endfunction()
 # tarpon_install(): to be called when all targets are there.
 function(tarpon_install)
   install(TARGETS tarpon-run RUNTIME DESTINATION bin COMPONENT runtime)
-  install(TARGETS graph-opt tarpon-evaluator RUNTIME DESTINATION bin COMPONENT tools)
+  install(TARGETS graph-opt tarpon-evaluator tarpon-emulator RUNTIME DESTINATION bin COMPONENT tools)
   tarpon_install_library(TarponRuntimeC Runtime runtime)
   tarpon_install_library(TarponCompiler Compiler tools)
   tarpon_install_manual(tarpon-run runtime)

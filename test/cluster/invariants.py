@@ -158,6 +158,6 @@ def check(fleet: Fleet, jobs: int, outages: Iterable[Outage] = ()) -> list[str]:
                 f"with leases of {fleet.lease} s"
             )
     for node in fleet.cluster.nodes:
-        for program in ("graph-opt", "tarpon-evaluator"):
+        for program in ("graph-opt", "tarpon-evaluator", "tarpon-emulator"):
             faults += [f"{node.name} still runs {line}" for line in node.find(program).values()]
     return faults + check_logs(fleet)

@@ -95,7 +95,7 @@ class ListTest:
     @staticmethod
     def find_orphans(node: Node) -> str:
         return node.run(
-            "pgrep", "--parent", "1", "--full", "tarpon-evaluator|graph-opt", check=False
+            "pgrep", "--parent", "1", "--full", "tarpon-(evaluator|emulator)|graph-opt", check=False
         ).stdout
 
     def cut_node_off(self) -> list[str]:

@@ -285,7 +285,9 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   Result<Device *> device = devices.find(*package);
   if (!device)
     return device.error();
-  if (!*device)
+  // Drivers of GPUs need more than a confined process may do.
+  bool isTimed = !*device || (*device)->hasTimes();
+  if (!*device || !isTimed)
     confine();
   Result<Instance> instance =
       makeInstance(request, std::move(*package), *device, std::move(*inputs));
@@ -299,6 +301,8 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return status.error();
   if (Status status = verify(*instance, reference, answer); !status)
     return status.error();
+  if (!isTimed)
+    return answer;
   Result<std::vector<HostTensor>> verified = cloneAll(instance->outputs());
   if (!verified)
     return verified.error();

@@ -19,6 +19,8 @@ namespace tarpon::evaluator {
 /// make it useless: a GPU runs nothing for a process that has made it fault.
 class EvaluationServer {
 public:
+  explicit EvaluationServer(DeviceOpener open) : devices(open) {}
+
   /// Answers one line of the protocol. The process has to end after an answer
   /// whose outcome is Crashed.
   runtime::EvaluationAnswer answer(const std::string &line);

@@ -18,10 +18,16 @@
 
 namespace tarpon::evaluator {
 
-/// The GPUs of this machine, which are opened when a package needs one.
+/// Opens the device of a package of code objects.
+using DeviceOpener = runtime::Result<std::unique_ptr<runtime::Device>> (*)(
+    const runtime::Package &package);
+
+/// The devices of packages, which are opened when a package needs one.
 class PackageDevices {
 public:
-  /// Returns the first device of the package's chip; null if the package runs
+  explicit PackageDevices(DeviceOpener open) : open(open) {}
+
+  /// Returns the first device of the package's target; null if the package runs
   /// on the host, whose executors have a device each.
   runtime::Result<runtime::Device *> find(const runtime::Package &package);
 
@@ -29,6 +35,7 @@ public:
   bool areAlive();
 
 private:
+  DeviceOpener open;
   std::map<std::string, std::unique_ptr<runtime::Device>> devices;
 };
 

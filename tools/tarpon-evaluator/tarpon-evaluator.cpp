@@ -4,126 +4,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Reads one JSON request per line and writes one JSON answer per line, until
-// its input ends; the protocol is in tarpon/Runtime/Evaluator.h.
-//
-//===----------------------------------------------------------------------===//
 
-#include "EvaluationServer.h"
+#include "EvaluatorMain.h"
 
-#include "tarpon/Runtime/Thread.h"
+#include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
+#include "tarpon/Targets/GPU/GpuLaunch.h"
+#include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
 
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <fcntl.h>
-#include <iostream>
-#include <string>
-#include <string_view>
-#include <sys/resource.h>
-#include <unistd.h>
+#include <algorithm>
 
-using tarpon::runtime::Thread;
+using namespace tarpon;
+using namespace tarpon::runtime;
 
-static constexpr const char *kHelp =
-    "usage: tarpon-evaluator [--parent=PID]\n"
-    "\n"
-    "Runs, verifies and times compiled models. Reads one JSON request per "
-    "line\n"
-    "from standard input and writes one JSON answer per line to standard\n"
-    "output. With --parent it ends as soon as that process has died.\n"
-    "\n"
-    "example:\n"
-    "  echo '{\"id\":1,\"package\":\"model.tpn\",\"reference\":null,"
-    "\"threads\":1,\n"
-    "         \"input_seed\":0,\"min_samples\":10,\"min_time_ms\":100,\n"
-    "         \"max_time_ms\":5000,\"rotate_bytes\":0,\"inputs\":null}' |\n"
-    "    tr -d '\\n' | tarpon-evaluator\n";
+namespace {
 
-/// The end of the input tells a waiting evaluator that its parent has died, but
-/// not one whose kernel never ends. PR_SET_PDEATHSIG would already fire at the
-/// end of the parent's thread that started this process. Without a thread, the
-/// end of the input and the parent's limits of time remain.
-static void endWithParent(pid_t parent) {
-  std::optional<Thread> watcher = Thread::start([parent] {
-    while (getppid() == parent)
-      usleep(250'000);
-    _exit(1);
-  });
-  if (watcher)
-    watcher->detach();
-}
+/// The driver of the chips whose names begin so.
+struct Driver {
+  std::string_view prefix;
+  Result<std::unique_ptr<Device>> (*open)(const std::string &target);
+};
 
-/// Kernels may print, but only answers may reach the real standard output.
-/// Returns its new descriptor.
-static int reserveOutput() {
-  int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere < 0) {
-    close(STDOUT_FILENO);
-    return output;
-  }
-  dup2(nowhere, STDOUT_FILENO);
-  close(nowhere);
-  return output;
-}
+} // namespace
 
-static bool writeLine(int output, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t count = write(output, text.data(), text.size());
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return false;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
+static constexpr Driver kDrivers[] = {
+    {"gfx", [](const std::string &target) { return openHipDevice({target}); }},
+    {"sm_", [](const std::string &target) {
+       return openCudaDevice({target}, {{getGpuChip(target)}, /*library=*/""});
+     }}};
 
-/// Returns true if the command line is valid.
-static bool parseArguments(int argc, char **argv, pid_t &parent) {
-  constexpr std::string_view kParent = "--parent=";
-  for (int index = 1; index < argc; ++index) {
-    std::string_view argument = argv[index];
-    if (!argument.starts_with(kParent))
-      return false;
-    argument.remove_prefix(kParent.size());
-    const char *begin = argument.data(), *end = begin + argument.size();
-    auto [last, code] = std::from_chars(begin, end, parent);
-    if (code != std::errc() || last != end)
-      return false;
-  }
-  return true;
+static Result<std::unique_ptr<Device>> openGpu(const Package &package) {
+  std::string chip = getGpuChip(package.chip);
+  auto driver = std::ranges::find_if(
+      kDrivers, [&](const Driver &d) { return chip.starts_with(d.prefix); });
+  if (driver == std::end(kDrivers))
+    return Error{"no driver is known for " + chip};
+  return driver->open(package.chip);
 }
 
 int main(int argc, char **argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--help") {
-    std::fputs(kHelp, stdout);
-    return 0;
-  }
-  pid_t parent = 0;
-  if (!parseArguments(argc, argv, parent)) {
-    std::fputs(kHelp, stderr);
-    return 2;
-  }
-  if (parent > 0)
-    endWithParent(parent);
-  // Crashes are expected: no core files with a model's weights are written.
-  rlimit noCore = {0, 0};
-  setrlimit(RLIMIT_CORE, &noCore);
-
-  int output = reserveOutput();
-  tarpon::evaluator::EvaluationServer server;
-  std::string line;
-  while (std::getline(std::cin, line)) {
-    tarpon::runtime::EvaluationAnswer answer = server.answer(line);
-    if (!writeLine(output, toJsonLine(answer)))
-      return 1;
-    // The parent knows that a process which answers so has ended. Destructors
-    // could wait for the dead device.
-    if (answer.outcome == tarpon::runtime::EvaluationOutcome::Crashed)
-      _exit(0);
-  }
-  return 0;
+  return evaluator::evaluatorMain(argc, argv, "tarpon-evaluator",
+                                  "Runs, verifies and times compiled models.",
+                                  openGpu);
 }

@@ -19,6 +19,8 @@
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 
 #include <optional>
 #include <set>
@@ -28,11 +30,19 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
+/// The program that runs candidates on an emulated GPU.
+static std::string findEmulatorProgram(llvm::StringRef evaluatorProgram) {
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(evaluatorProgram));
+  llvm::sys::path::append(path, "tarpon-emulator");
+  return path.str().str();
+}
+
 struct BundleEvaluator::State {
   State(const std::string &evaluatorProgram, Progress &progress,
         bool onEmulatedDevice)
-      : evaluator(evaluatorProgram), progress(progress),
-        onEmulatedDevice(onEmulatedDevice) {}
+      : evaluator(onEmulatedDevice ? findEmulatorProgram(evaluatorProgram)
+                                   : evaluatorProgram),
+        progress(progress), onEmulatedDevice(onEmulatedDevice) {}
 
   Status openDirectory();
   Status checkDevice(const TargetInfo &target);
@@ -43,8 +53,6 @@ struct BundleEvaluator::State {
   Progress &progress;
   bool onEmulatedDevice;
   std::unique_ptr<TempDirectory> directory;
-  /// The emulated GPU of the last bundle.
-  std::unique_ptr<runtime::Device> device;
   /// The targets whose GPU this machine has.
   std::set<std::string> checked;
 };
@@ -192,19 +200,15 @@ BundleEvaluator::State::makeMeasurer(const CandidateBundle &bundle,
   Problem problem = *parseProblem(bundle.problem);
   EvaluationConditions conditions =
       getEvaluationConditions(problem, info, form);
-  if (!onEmulatedDevice) {
-    if (form == runtime::KernelForm::CodeObjects)
-      if (Status status = checkDevice(info); !status)
-        return status.error();
-    return std::unique_ptr<Measurer>(std::make_unique<BundleMeasurer>(
-        packages, PackageEvaluation(problem, evaluator, conditions)));
-  }
-  auto opened = (*target)->openDevice(bundle.threads);
-  if (!opened)
-    return opened.error();
-  device = std::move(*opened);
-  return std::unique_ptr<Measurer>(std::make_unique<EmulatedMeasurer>(
-      problem, packages, std::move(*reference), conditions.slack, *device));
+  PackageEvaluation evaluation(problem, evaluator, conditions);
+  if (onEmulatedDevice)
+    return std::unique_ptr<Measurer>(
+        std::make_unique<EmulatedMeasurer>(packages, std::move(evaluation)));
+  if (form == runtime::KernelForm::CodeObjects)
+    if (Status status = checkDevice(info); !status)
+      return status.error();
+  return std::unique_ptr<Measurer>(
+      std::make_unique<BundleMeasurer>(packages, std::move(evaluation)));
 }
 
 Result<std::vector<Measurement>>

@@ -9,28 +9,19 @@
 #define TARPON_LIB_AUTOTUNE_BUNDLE_EMULATEDMEASURER_H
 
 #include "Bundle/BundledPackages.h"
+#include "Measure/PackageEvaluation.h"
 #include "tarpon/Autotune/Measure/Measurer.h"
-#include "tarpon/Problem/Problem.h"
-#include "tarpon/Runtime/Device.h"
-#include "tarpon/Runtime/Measure.h"
-#include "tarpon/Runtime/Package.h"
-
-#include <vector>
 
 namespace tarpon {
 
-/// Runs the candidates of a bundle on an emulated GPU, in this process, and
-/// compares them with the reference. Their times are the bundle's.
+/// Has the packages of a bundle run on an emulated GPU by tarpon-emulator, and
+/// compared with the reference. Their times are the bundle's.
 class EmulatedMeasurer final : public Measurer {
 public:
-  /// `packages` and `device` must outlive the measurer.
-  EmulatedMeasurer(const Problem &problem, BundledPackages &packages,
-                   runtime::Package reference, double slack,
-                   runtime::Device &device)
-      : problem(problem), packages(packages), reference(std::move(reference)),
-        slack(slack), device(device) {}
+  /// `packages`, of which the reference is written, must outlive the measurer.
+  EmulatedMeasurer(BundledPackages &packages, PackageEvaluation evaluation)
+      : packages(packages), evaluation(std::move(evaluation)) {}
 
-  runtime::Status prepare(llvm::ArrayRef<Contender> contenders) override;
   runtime::Status build(const Contender &contender) override {
     return packages.write(contender.key);
   }
@@ -39,19 +30,8 @@ public:
   bool isNoisy() const override { return false; }
 
 private:
-  using Tensors = std::vector<runtime::HostTensor>;
-
-  runtime::Result<Tensors> run(runtime::Package package);
-  runtime::Status verify(const Contender &contender, MeasureOutcome &outcome);
-
-  Problem problem;
   BundledPackages &packages;
-  /// Its constants and kernels are gone when it has run.
-  runtime::Package reference;
-  double slack;
-  runtime::Device &device;
-  /// The results of the reference; empty before it has run.
-  Tensors expected;
+  PackageEvaluation evaluation;
 };
 
 } // namespace tarpon

@@ -36,11 +36,25 @@ static void setDeviceConditions(const TargetInfo &target,
   conditions.referenceFlopsPerSecond = policy::kDeviceReferenceFlopsPerSecond;
 }
 
+/// The emulator takes about as long for an element that is copied as for one
+/// that is multiplied.
+static void setEmulatedConditions(const Problem &problem,
+                                  EvaluationConditions &conditions) {
+  conditions.slack = 2;
+  conditions.baseSeconds = policy::kEmulatedBaseTimeLimitSeconds +
+                           problem.bytes() / policy::kEmulatedFlopsPerSecond;
+  conditions.referenceFlopsPerSecond = policy::kEmulatedFlopsPerSecond;
+}
+
 EvaluationConditions tarpon::getEvaluationConditions(const Problem &problem,
                                                      const TargetInfo &target,
                                                      KernelForm form) {
   EvaluationConditions conditions;
   conditions.threads = target.threads;
+  if (!hasTimes(target)) {
+    setEmulatedConditions(problem, conditions);
+    return conditions;
+  }
   switch (form) {
   case KernelForm::SharedObject:
     setHostConditions(problem, conditions);

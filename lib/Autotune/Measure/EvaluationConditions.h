@@ -35,7 +35,7 @@ struct EvaluationConditions {
 };
 
 /// The conditions for packages of that form: those of code objects run on a
-/// GPU.
+/// GPU, or on an emulated one if the target is.
 EvaluationConditions getEvaluationConditions(const Problem &problem,
                                              const TargetInfo &target,
                                              runtime::KernelForm form);

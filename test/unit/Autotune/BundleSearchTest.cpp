@@ -474,7 +474,7 @@ TEST_F(BundleSearchTest, AnEmulatedGpuVerifiesAndItsModelTimes) {
   untimed.modelMs = 0;
   (*bundle)->candidates.push_back(untimed);
 
-  BundleEvaluator verifier("/nowhere/evaluator", progress,
+  BundleEvaluator verifier(findEvaluatorProgram(), progress,
                            /*onEmulatedDevice=*/true);
   ASSERT_TRUE(writeBundle(**bundle, path));
   auto measured = verifier.measure(path, {});

@@ -28,9 +28,9 @@ namespace tarpon {
 class BundleEvaluator {
 public:
   /// `progress` must outlive the evaluator. The process is started when it is
-  /// needed, and serves all bundles. On the emulated GPU (`onEmulatedDevice`),
-  /// candidates run in this process: they are verified, and their times are the
-  /// model's that the bundle has.
+  /// needed, and serves all bundles. On the emulated GPU (`onEmulatedDevice`)
+  /// it is tarpon-emulator, beside the evaluator: candidates are verified, and
+  /// their times are the model's that the bundle has.
   BundleEvaluator(const std::string &evaluatorProgram, Progress &progress,
                   bool onEmulatedDevice = false);
   ~BundleEvaluator();

@@ -91,6 +91,10 @@ inline constexpr double kBaseTimeLimitSeconds = 5;
 /// The same on a GPU, where the rest includes opening it and assembling code.
 inline constexpr double kDeviceReferenceFlopsPerSecond = 1e10;
 inline constexpr double kDeviceBaseTimeLimitSeconds = 15;
+/// The same on an emulated GPU, which takes a second on one core for a
+/// convolution of 6e7 operations and the naive one that it is compared with.
+inline constexpr double kEmulatedFlopsPerSecond = 1e6;
+inline constexpr double kEmulatedBaseTimeLimitSeconds = 10;
 
 //===----------------------------------------------------------------------===//
 // Search methods
