@@ -33,25 +33,47 @@ static void assign(LocalWorker &worker, llvm::ArrayRef<int> cores) {
                         {"--cores", llvm::join(names, ",")});
 }
 
+using Groups = llvm::ArrayRef<std::vector<int>>;
+
+/// The cores of these groups: the first ones of all, then the second ones, so
+/// that the first N of them share as little as they can.
+static std::vector<int> spread(Groups groups) {
+  std::vector<int> cores;
+  size_t most = 0;
+  for (const std::vector<int> &group : groups)
+    most = std::max(most, group.size());
+  for (size_t i = 0; i < most; ++i)
+    for (const std::vector<int> &group : groups)
+      if (i < group.size())
+        cores.push_back(group[i]);
+  return cores;
+}
+
 void tarpon::fleet::assignCores(std::vector<LocalWorker> &workers,
-                                std::vector<int> free) {
-  llvm::ArrayRef<int> left = free;
+                                const std::vector<std::vector<int>> &free) {
+  Groups left = free;
+  std::vector<int> all = spread(free);
   bool isShared = false;
   for (LocalWorker &worker : workers) {
-    if (worker.cores == 0 || free.empty())
+    if (worker.cores == 0 || all.empty())
       continue;
     // With as many evaluators as cores, some share: the device's lock lets one
-    // measure at a time.
-    size_t count = std::min(free.size(), static_cast<size_t>(worker.cores));
+    // measure at a time. Threads that are more than the groups are siblings of
+    // each other, and leave no group alone.
+    size_t count = std::min(all.size(), static_cast<size_t>(worker.cores));
     isShared |= count >= left.size();
-    assign(worker, llvm::ArrayRef(free).slice(
-                       isShared ? 0 : left.size() - count, count));
-    if (!isShared)
-      left = left.drop_back(count);
+    if (isShared) {
+      assign(worker, llvm::ArrayRef(all).take_front(count));
+      continue;
+    }
+    std::vector<int> cores = spread(left.take_back(count));
+    assign(worker, llvm::ArrayRef(cores).take_front(count));
+    left = left.drop_back(count);
   }
+  std::vector<int> rest = spread(left);
   for (LocalWorker &worker : workers) {
-    if (worker.cores == 0 && !free.empty())
-      assign(worker, left);
+    if (worker.cores == 0 && !all.empty())
+      assign(worker, rest);
     if (isShared)
       worker.command.emplace_back("--take-turns");
   }
@@ -116,7 +138,7 @@ Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
   if (workers.size() > kMaxWorkers)
     return Error{"no more than " + std::to_string(kMaxWorkers) +
                  " workers can be started at once"};
-  assignCores(workers, getCores());
+  assignCores(workers, groupSiblings(getCores()));
   std::signal(SIGINT, passOn);
   std::signal(SIGTERM, passOn);
   Status result = success();

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -61,6 +62,25 @@ std::vector<int> getCores() {
       if (CPU_ISSET(core, &set))
         cores.push_back(core);
   return cores;
+}
+
+std::vector<std::vector<int>> groupSiblings(const std::vector<int> &cores,
+                                            const std::string &folder) {
+  std::vector<std::vector<int>> groups;
+  // Siblings have the same list: "0,4" or "0-1".
+  std::map<std::string, size_t> known;
+  for (int core : cores) {
+    std::ifstream file(folder + "/cpu" + std::to_string(core) +
+                       "/topology/thread_siblings_list");
+    std::string list;
+    if (!std::getline(file, list) || list.empty())
+      list = "cpu" + std::to_string(core);
+    auto [entry, isNew] = known.emplace(list, groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[entry->second].push_back(core);
+  }
+  return groups;
 }
 
 Status pinToCores(const std::vector<int> &cores) {

@@ -30,6 +30,12 @@ std::string getDriverVersion(const std::string &target,
 /// The numbers of the cores that this process may run on.
 std::vector<int> getCores();
 
+/// Groups these cores by the ones that share their execution units (SMT), in
+/// the order of the first ones. A core whose siblings are unknown has none.
+std::vector<std::vector<int>>
+groupSiblings(const std::vector<int> &cores,
+              const std::string &folder = "/sys/devices/system/cpu");
+
 /// Restricts the calling thread, and the threads and processes that it starts,
 /// to these cores; none leave it as it is. An error if it may not run on any of
 /// them.

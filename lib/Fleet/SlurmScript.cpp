@@ -81,6 +81,10 @@ Result<std::string> tarpon::fleet::writeSlurmScript(const SlurmArray &array) {
   option("nodes", "1");
   option("ntasks", "1");
   option("cpus-per-task", llvm::Twine(array.cores));
+  // Slurm gives whole cores: nobody else runs on the sibling of one on which
+  // something is measured, nor does the worker itself.
+  if (array.phase == Phase::Measure)
+    option("threads-per-core", "1");
   if (!array.gres.empty())
     option("gres", array.gres);
   if (!array.constraint.empty())

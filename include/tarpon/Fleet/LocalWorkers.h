@@ -22,15 +22,17 @@ namespace tarpon::fleet {
 struct LocalWorker {
   /// The program with its arguments.
   std::vector<std::string> command;
-  /// The number of cores that nobody else may use while it measures; 0 for a
-  /// builder, which takes those that are left.
+  /// The number of cores that nobody else may use while it measures, nor a
+  /// sibling of theirs (SMT); 0 for a builder, which takes those that are left.
   int64_t cores = 0;
 };
 
-/// Appends to the commands the cores to run on: "--cores 2,3". Evaluators get
-/// the last of `free` for themselves; if none is left for builders, all take
-/// turns ("--take-turns").
-void assignCores(std::vector<LocalWorker> &workers, std::vector<int> free);
+/// Appends to the commands the cores to run on: "--cores 2,3". `free` has the
+/// siblings of each core that may be used. Evaluators get one of each of the
+/// last groups, whose others stay idle; if no group is left for builders, all
+/// take turns ("--take-turns").
+void assignCores(std::vector<LocalWorker> &workers,
+                 const std::vector<std::vector<int>> &free);
 
 /// Starts the workers, on cores that it assigns, and waits until all have
 /// ended. SIGINT and SIGTERM are passed on. `look` is called about every

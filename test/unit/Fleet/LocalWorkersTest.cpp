@@ -15,12 +15,12 @@ using Words = std::vector<std::string>;
 
 /// What is appended to the command of each worker, given the cores that it
 /// asks for.
-static std::vector<Words> assignTo(std::vector<int64_t> wanted,
-                                   std::vector<int> free) {
+static std::vector<Words> assignTo(const std::vector<int64_t> &wanted,
+                                   const std::vector<std::vector<int>> &free) {
   std::vector<LocalWorker> workers;
   for (int64_t cores : wanted)
     workers.push_back({{}, cores});
-  assignCores(workers, std::move(free));
+  assignCores(workers, free);
   std::vector<Words> words;
   for (const LocalWorker &worker : workers)
     words.push_back(worker.command);
@@ -29,29 +29,49 @@ static std::vector<Words> assignTo(std::vector<int64_t> wanted,
 
 TEST(LocalWorkersTest, BuildersRunWhereNobodyMeasures) {
   EXPECT_THAT(
-      assignTo({0, 0, 2, 1}, {0, 1, 2, 5, 7}),
+      assignTo({0, 0, 2, 1}, {{0}, {1}, {2}, {5}, {7}}),
       testing::ElementsAre(Words{"--cores", "0,1"}, Words{"--cores", "0,1"},
                            Words{"--cores", "5,7"}, Words{"--cores", "2"}));
 }
 
 TEST(LocalWorkersTest, WorkersThatShareCoresTakeTurns) {
-  EXPECT_THAT(assignTo({0, 2}, {0, 1}),
+  EXPECT_THAT(assignTo({0, 2}, {{0}, {1}}),
               testing::ElementsAre(Words{"--cores", "0,1", "--take-turns"},
                                    Words{"--cores", "0,1", "--take-turns"}));
-  EXPECT_THAT(assignTo({0, 1}, {3}),
+  EXPECT_THAT(assignTo({0, 1}, {{3}}),
               testing::ElementsAre(Words{"--cores", "3", "--take-turns"},
                                    Words{"--cores", "3", "--take-turns"}));
-  EXPECT_THAT(assignTo({0, 1, 1}, {0, 1}),
+  EXPECT_THAT(assignTo({0, 1, 1}, {{0}, {1}}),
               testing::ElementsAre(Words{"--cores", "0", "--take-turns"},
                                    Words{"--cores", "1", "--take-turns"},
                                    Words{"--cores", "0", "--take-turns"}));
 }
 
 TEST(LocalWorkersTest, MoreThreadsThanCoresGetAllOfThem) {
-  EXPECT_THAT(assignTo({4}, {0, 1}),
+  EXPECT_THAT(assignTo({4}, {{0}, {1}}),
               testing::ElementsAre(Words{"--cores", "0,1", "--take-turns"}));
 }
 
 TEST(LocalWorkersTest, UnknownCoresAreLeftToTheSystem) {
   EXPECT_THAT(assignTo({0, 1}, {}), testing::ElementsAre(Words{}, Words{}));
+}
+
+TEST(LocalWorkersTest, NobodyRunsOnASiblingOfACoreThatMeasures) {
+  std::vector<std::vector<int>> smt = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+  EXPECT_THAT(assignTo({0, 1}, smt),
+              testing::ElementsAre(Words{"--cores", "0,1,2,4,5,6"},
+                                   Words{"--cores", "3"}));
+  // Neither do its own threads, as long as there are enough cores.
+  EXPECT_THAT(assignTo({0, 2, 1}, smt),
+              testing::ElementsAre(Words{"--cores", "0,4"},
+                                   Words{"--cores", "2,3"},
+                                   Words{"--cores", "1"}));
+  EXPECT_THAT(
+      assignTo({0, 4}, smt),
+      testing::ElementsAre(Words{"--cores", "0,1,2,3,4,5,6,7", "--take-turns"},
+                           Words{"--cores", "0,1,2,3", "--take-turns"}));
+  EXPECT_THAT(
+      assignTo({0, 6}, smt),
+      testing::ElementsAre(Words{"--cores", "0,1,2,3,4,5,6,7", "--take-turns"},
+                           Words{"--cores", "0,1,2,3,4,5", "--take-turns"}));
 }

@@ -33,6 +33,22 @@ TEST(MachineTest, aCoreThatIsNotThereIsRefused) {
   }).join();
 }
 
+TEST(MachineTest, siblingsShareACore) {
+  std::string folder = testing::TempDir() + "/tarpon-cpus";
+  const char *lists[] = {"0,3", "1-2", "1-2", "0,3"};
+  for (int core = 0; core < 4; ++core) {
+    std::string cpu = folder + "/cpu" + std::to_string(core) + "/topology";
+    std::filesystem::create_directories(cpu);
+    std::ofstream(cpu + "/thread_siblings_list") << lists[core] << "\n";
+  }
+  using Groups = std::vector<std::vector<int>>;
+  EXPECT_EQ(groupSiblings({0, 1, 2, 3}, folder), (Groups{{0, 3}, {1, 2}}));
+  // This process may not run on one of them.
+  EXPECT_EQ(groupSiblings({0, 2}, folder), (Groups{{0}, {2}}));
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(groupSiblings({0, 3}, folder), (Groups{{0}, {3}}));
+}
+
 TEST(MachineTest, theDriversVersionIsThatOfItsModule) {
   std::string folder = testing::TempDir() + "/tarpon-modules";
   for (const char *module : {"nvidia", "amdgpu"}) {

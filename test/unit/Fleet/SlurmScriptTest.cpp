@@ -50,6 +50,15 @@ TEST(SlurmScript, valuesThatWouldBeLinesAreRefused) {
   EXPECT_FALSE(writeSlurmScript(array));
 }
 
+TEST(SlurmScript, evaluatorsHaveWholeCores) {
+  constexpr const char *kWhole = "#SBATCH --threads-per-core=1\n";
+  SlurmArray array = makeArray();
+  array.phase = Phase::Measure;
+  EXPECT_NE(writeSlurmScript(array)->find(kWhole), std::string::npos);
+  array.phase = Phase::Compile;
+  EXPECT_EQ(writeSlurmScript(array)->find(kWhole), std::string::npos);
+}
+
 TEST(SlurmScript, evaluatorsOfGpusAskForOne) {
   Session session;
   session.target = "gfx942:cu=304";
