@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fleet import Fleet
+from isolation import ROOT
 
 # A lease that nobody renews ends after its seconds, and somebody looks for such leases every
 # third of one. The database's answers take their time on a machine with little to spare.
 MAX_LEASES_STRANDED = 2
+
+
+
+def read_most_attempts() -> str:
+    """How often each cause may end attempts of a job, as rows: the last time, the job has failed."""
+    table = (ROOT / "lib" / "Fleet" / "Job.cpp").read_text()
+    return ", ".join(f"('{cause}', {most})" for cause, most in re.findall(r'\{"(\w+)", (\d+),', table))
+
 
 class Rule(NamedTuple):
     """A query that finds rows that must not be there. The message has their columns."""
@@ -38,15 +47,29 @@ RULES = (
     Rule(
         "job {id} is done and has no verified time",
         """SELECT id FROM job WHERE state = 'done' AND NOT EXISTS (SELECT 1 FROM measurement AS m
-           WHERE m.session_id = job.session_id AND m.problem_id = job.problem_id AND m.status = 'ok'
-           AND m.is_dropped = 0 AND m.median > 0 AND m.max_error IS NOT NULL)""",
+           WHERE m.job_id = job.id AND m.status = 'ok' AND m.is_dropped = 0 AND m.median > 0 AND m.max_error IS NOT NULL)""",
         """UPDATE measurement SET max_error = NULL WHERE problem_id = (SELECT min(problem_id) FROM measurement)""",
+    ),
+    Rule(
+        "job {id} is {state}, and its last lease, {lease}, did not end it so",
+        """SELECT id, state, lease FROM job WHERE state IN ('done', 'failed') AND NOT EXISTS
+           (SELECT 1 FROM attempt AS a WHERE a.job_id = job.id AND a.lease = job.lease AND
+             CASE job.state WHEN 'done' THEN a.cause = 'ok' AND a.phase = 'compile' AND a.round = job.round
+             ELSE a.cause <> 'ok' AND starts_with(job.reason, a.cause || ':') END)""",
+        "UPDATE job SET state = 'failed' WHERE id = (SELECT min(id) FROM job WHERE state = 'done')",
     ),
     Rule(
         "round {round} of job {job_id} was measured {n} times",
         """SELECT job_id, round, count(*) AS n FROM attempt WHERE cause = 'ok' AND phase = 'measure'
            GROUP BY 1, 2 HAVING count(*) > 1""",
         "UPDATE attempt SET round = 0 WHERE job_id IN (SELECT id FROM job WHERE round > 1)",
+    ),
+    Rule(
+        "job {id} is done, and nobody compiled its round {n}",
+        """SELECT id, n FROM job, generate_series(0, job.round) AS n WHERE state = 'done' AND NOT EXISTS
+           (SELECT 1 FROM attempt AS a WHERE a.job_id = job.id AND a.round = n AND a.cause = 'ok'
+            AND a.phase = 'compile')""",
+        "DELETE FROM attempt WHERE round = 0 AND phase = 'compile' AND job_id = (SELECT min(job_id) FROM attempt)",
     ),
     Rule(
         "job {id} ended after {round} rounds, of which {n} were measured",
@@ -63,6 +86,27 @@ RULES = (
         "UPDATE measurement SET lease = lease + 1000 WHERE id = (SELECT min(id) FROM measurement)",
     ),
     Rule(
+        "measurement {id} is of no job",
+        """SELECT m.id FROM measurement AS m LEFT JOIN job ON job.id = m.job_id AND
+             job.session_id = m.session_id AND job.problem_id = m.problem_id WHERE job.id IS NULL""",
+        "UPDATE measurement SET job_id = NULL WHERE id = (SELECT min(id) FROM measurement)",
+    ),
+    # One transaction writes the results of a lease and its end, unless the lease is refused.
+    Rule(
+        "measurement {id} was not written with the end of lease {lease} of job {job_id}",
+        """SELECT m.id, m.lease, m.job_id FROM measurement AS m JOIN attempt AS a
+           ON a.job_id = m.job_id AND a.lease = m.lease WHERE a.xmin <> m.xmin""",
+        "UPDATE measurement SET detail = 'late' WHERE id = (SELECT min(id) FROM measurement)",
+    ),
+    Rule(
+        "lease {lease} of job {job_id} measured {n} candidates, and the last has number {last}",
+        """SELECT a.job_id, a.lease, count(m.id) AS n, max(m.number) AS last FROM attempt AS a
+           LEFT JOIN measurement AS m ON m.job_id = a.job_id AND m.lease = a.lease
+           WHERE a.cause = 'ok' AND a.phase = 'measure' GROUP BY 1, 2
+           HAVING count(m.id) = 0 OR max(m.number) + 1 <> count(m.id)""",
+        "DELETE FROM measurement WHERE number = 0 AND job_id = (SELECT min(job_id) FROM measurement)",
+    ),
+    Rule(
         "{solver} {{{config}}} was raced {n} times for problem {problem_id}",
         """SELECT problem_id, solver, config, count(*) AS n FROM measurement
            WHERE stage = 'race' AND status = 'ok' GROUP BY session_id, 1, 2, 3 HAVING count(*) > 1""",
@@ -77,10 +121,37 @@ RULES = (
         "DELETE FROM attempt WHERE job_id = (SELECT min(job_id) FROM attempt) AND attempt.lease = 1",
     ),
     Rule(
+        "attempt {lease} of job {job_id} is of no lease",
+        """SELECT job_id, attempt.lease FROM attempt LEFT JOIN job ON job.id = job_id
+           WHERE attempt.lease NOT BETWEEN 1 AND coalesce(job.lease, 0)""",
+        "UPDATE job SET lease = lease - 1 WHERE id = (SELECT min(id) FROM job)",
+    ),
+    Rule(
+        "lease {lease} of job {job_id} ended after the next one had begun",
+        """SELECT a.job_id, a.lease FROM attempt AS a JOIN attempt AS b
+           ON b.job_id = a.job_id AND b.lease = a.lease + 1 WHERE a.ended > b.started""",
+        """UPDATE attempt SET ended = ended + 1000 WHERE attempt.lease = 1 AND
+           job_id = (SELECT min(job_id) FROM attempt WHERE attempt.lease = 2)""",
+    ),
+    Rule(
+        "{n} attempts of job {job_id}, which is {state}, ended by '{cause}'",
+        f"""SELECT job_id, state, cause, count(*) AS n FROM attempt JOIN job ON job.id = job_id
+            JOIN (VALUES {read_most_attempts()}) AS rule (name, most) ON name = cause
+            WHERE attempt.lease > counted_from GROUP BY 1, 2, 3, most
+            HAVING count(*) > most OR (count(*) = most AND state <> 'failed')""",
+        """UPDATE attempt SET cause = 'wrong' WHERE attempt.lease = 1 AND
+           job_id = (SELECT min(id) FROM job WHERE state = 'done')""",
+    ),
+    Rule(
         "a {role} did {phase} of job {job_id}",
         """SELECT role, phase, job_id FROM attempt JOIN worker ON worker.id = worker_id
            WHERE (role, phase) NOT IN (('builder', 'compile'), ('evaluator', 'measure'))""",
         "UPDATE worker SET role = 'builder'",
+    ),
+    Rule(
+        "package {digest} is of job {job_id}, which there is not",
+        """SELECT digest, job_id FROM package LEFT JOIN job ON job.id = job_id WHERE job.id IS NULL""",
+        "UPDATE package SET job_id = -1 WHERE digest = (SELECT min(digest) FROM package)",
     ),
     Rule(
         "package {digest} was recorded by {recorded_by}",
