@@ -103,6 +103,12 @@ Status pinToCores(const std::vector<int> &cores) {
 
 void hideProcess() { (void)prctl(PR_SET_DUMPABLE, 0); }
 
+std::string getLockName(const runtime::Device &device,
+                        const std::string &model) {
+  std::string identity = device.identity();
+  return identity.empty() ? model : identity;
+}
+
 DeviceLock::DeviceLock(const std::string &device)
     : name("tarpon-device-" + device) {}
 

@@ -8,6 +8,7 @@
 #ifndef TARPON_LIB_FLEET_MACHINE_H
 #define TARPON_LIB_FLEET_MACHINE_H
 
+#include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
 
 #include <cstdint>
@@ -40,6 +41,11 @@ groupSiblings(const std::vector<int> &cores,
 /// to these cores; none leave it as it is. An error if it may not run on any of
 /// them.
 runtime::Status pinToCores(const std::vector<int> &cores);
+
+/// The name by which processes of this machine agree on who has a device: its
+/// identity, or its model, of which the machine has one.
+std::string getLockName(const runtime::Device &device,
+                        const std::string &model);
 
 /// Holds a device of this machine for one process, until it is released or the
 /// process ends. It is a name in the abstract namespace of Unix sockets, which

@@ -23,7 +23,6 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 using namespace tarpon;
@@ -32,12 +31,23 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// The model of the device on which the session's packages run here: times of
-/// two models are not mixed. An error says what this machine lacks.
-static Result<std::string> findDevice(const Session &session,
+namespace {
+
+/// The model of a device, and the name of its lock.
+struct FoundDevice {
+  std::string model, lock;
+};
+
+} // namespace
+
+/// The device on which the session's packages run here: times of two models are
+/// not mixed. An error says what this machine lacks.
+static Result<FoundDevice> findDevice(const Session &session,
                                       const Target &target) {
-  if (session.usesEmulator)
-    return "emulated " + session.target;
+  if (session.usesEmulator) {
+    std::string model = "emulated " + session.target;
+    return FoundDevice{model, model};
+  }
   const TargetInfo &info = target.getInfo();
   for (const std::string &feature : info.features)
     if (!runtime::hostHasFeature(feature))
@@ -47,34 +57,27 @@ static Result<std::string> findDevice(const Session &session,
   if (!device)
     return device.error();
   bool isHost = (*device)->target() == info.arch;
-  if (isHost)
-    return getCpuModel() + " " + info.traits->printCacheSizes(info);
+  if (isHost) {
+    std::string model =
+        getCpuModel() + " " + info.traits->printCacheSizes(info);
+    return FoundDevice{model, getLockName(**device, model)};
+  }
   if ((*device)->target() != info.name())
     return Error{"this machine has a GPU " + (*device)->target() + ", not " +
                  info.name()};
   // Times change with the driver, too.
   std::string driver = getDriverVersion(session.target);
-  return (*device)->name() + (driver.empty() ? "" : ", driver " + driver);
-}
-
-/// Equal GPUs of a machine are told apart by what Slurm, or a user, lets this
-/// process see.
-static std::string getVisibleDevices() {
-  std::string text;
-  for (const char *name :
-       {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
-    if (const char *value = std::getenv(name))
-      text += std::string(" ") + value;
-  return text;
+  std::string model =
+      (*device)->name() + (driver.empty() ? "" : ", driver " + driver);
+  return FoundDevice{model, getLockName(**device, model)};
 }
 
 MeasureWork::MeasureWork(Database &database, const Session &session,
                          const std::string &packages,
                          const std::string &evaluatorProgram,
-                         const std::string &device)
+                         const std::string &lockName)
     : database(database), session(session), packages(database, packages),
-      lock(device + getVisibleDevices()), stream(remarks),
-      progress(stream, Progress::Style::Quiet),
+      lock(lockName), stream(remarks), progress(stream, Progress::Style::Quiet),
       evaluator(evaluatorProgram, progress, session.usesEmulator) {}
 
 Result<std::unique_ptr<PhaseWork>>
@@ -89,13 +92,13 @@ MeasureWork::create(Database &database, Session session,
     return target.error();
   if (Status status = checkVersions(session, **target); !status)
     return status.error();
-  Result<std::string> device = findDevice(session, **target);
+  Result<FoundDevice> device = findDevice(session, **target);
   if (!device)
     return device.error();
-  if (Status status = bindDevice(database, session, *device); !status)
+  if (Status status = bindDevice(database, session, device->model); !status)
     return status.error();
-  return std::unique_ptr<PhaseWork>(
-      new MeasureWork(database, session, packages, evaluatorProgram, *device));
+  return std::unique_ptr<PhaseWork>(new MeasureWork(
+      database, session, packages, evaluatorProgram, device->lock));
 }
 
 /// Another worker of this machine may have the device, for as long as a round

@@ -36,7 +36,7 @@ public:
 private:
   MeasureWork(Database &database, const Session &session,
               const std::string &packages, const std::string &evaluatorProgram,
-              const std::string &device);
+              const std::string &lockName);
   bool takeDevice(const std::function<bool()> &isLost);
   runtime::Result<PhaseResult> judge(const Lease &lease,
                                      const std::vector<Measurement> &measured);

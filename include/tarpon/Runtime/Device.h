@@ -78,6 +78,9 @@ public:
   virtual const std::string &target() const = 0;
   /// The product's name, for people.
   virtual const std::string &name() const = 0;
+  /// Tells the device from all others of this machine, in every process; "" if
+  /// the device is the machine itself, or emulated.
+  virtual std::string identity() const { return ""; }
   /// The number of threads of this process that run tasks, the caller's
   /// included; 0 for a device with processors of its own.
   virtual int threads() const { return 0; }

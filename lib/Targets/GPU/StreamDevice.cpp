@@ -100,17 +100,17 @@ private:
 
 class StreamDevice : public Device {
 public:
-  StreamDevice(ContextPtr context, std::string target, std::string name)
-      : context(std::move(context)), targetName(std::move(target)),
-        productName(std::move(name)) {}
+  StreamDevice(ContextPtr context, StreamDeviceNames gpuNames)
+      : context(std::move(context)), gpuNames(std::move(gpuNames)) {}
   ~StreamDevice() override;
 
   Status open();
 
-  const std::string &target() const override { return targetName; }
-  const std::string &name() const override { return productName; }
+  const std::string &target() const override { return gpuNames.target; }
+  const std::string &name() const override { return gpuNames.product; }
+  std::string identity() const override { return gpuNames.identity; }
   Status checkPackage(const runtime::Package &package) const override {
-    return checkGpuPackage(package, targetName);
+    return checkGpuPackage(package, gpuNames.target);
   }
   Result<std::unique_ptr<DeviceMemory>> allocate(int64_t bytes) override;
   Status fill(const DeviceMemory &memory, uint8_t value) override;
@@ -146,7 +146,7 @@ private:
   const CallNames &names() const { return context->names(); }
 
   ContextPtr context;
-  std::string targetName, productName;
+  const StreamDeviceNames gpuNames;
   Stream stream = nullptr;
   Event begin = nullptr, end = nullptr;
   /// Loaded modules, by the digest of their bytes.
@@ -184,11 +184,10 @@ StreamDevice::~StreamDevice() {
     (void)context->destroyStream(stream);
 }
 
-Result<std::unique_ptr<Device>> tarpon::openStreamDevice(ContextPtr context,
-                                                         std::string target,
-                                                         std::string name) {
-  auto device = std::make_unique<StreamDevice>(
-      std::move(context), std::move(target), std::move(name));
+Result<std::unique_ptr<Device>>
+tarpon::openStreamDevice(ContextPtr context, StreamDeviceNames names) {
+  auto device =
+      std::make_unique<StreamDevice>(std::move(context), std::move(names));
   if (Status status = device->open(); !status)
     return status.error();
   return std::unique_ptr<Device>(std::move(device));
@@ -293,7 +292,7 @@ Result<Module> StreamDevice::loadModule(std::span<const char> codeObject) {
   ErrorCode code = context->loadModule(&entry->second, codeObject, log);
   if (Status status =
           check(code, describe(names().loadModule, codeObject.size()) +
-                          " for " + targetName);
+                          " for " + gpuNames.target);
       !status) {
     modules.erase(entry);
     return Error{status.message() + (log.empty() ? "" : ": " + log)};

@@ -7,11 +7,15 @@
 
 #include "Machine.h"
 
+#include "tarpon/Targets/NVIDIA/Cuda/CudaDevice.h"
+
 #include "gtest/gtest.h"
 
+#include <cstdlib>
 #include <string>
 #include <unistd.h>
 
+using namespace tarpon;
 using namespace tarpon::fleet;
 
 TEST(DeviceLockTest, DeviceHasOneHolderAtATime) {
@@ -27,6 +31,30 @@ TEST(DeviceLockTest, DeviceHasOneHolderAtATime) {
   second.release();
   second.release();
   EXPECT_TRUE(first.tryTake());
+}
+
+/// The stand-in for CUDA's driver has equal GPUs. Each process sees some of
+/// them, the first of which it measures on.
+TEST(DeviceLockTest, EqualGpusHaveALockEach) {
+  auto findName = [](const char *first) {
+    setenv("FAKE_CUDA_FIRST", first, 1);
+    auto gpu = openCudaDevice({}, {{"sm_90a"}, TARPON_FAKE_CUDA});
+    EXPECT_TRUE(gpu) << gpu.message();
+    return getLockName(**gpu, "NVIDIA H100") + " of test " +
+           std::to_string(getpid());
+  };
+  setenv("FAKE_CUDA_GPUS", "1", 1);
+  setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+  DeviceLock first(findName("0")), second(findName("1"));
+  // The same GPU, which Slurm names otherwise.
+  setenv("CUDA_VISIBLE_DEVICES", "GPU-a0a0", 1);
+  DeviceLock same(findName("0"));
+  for (const char *name :
+       {"FAKE_CUDA_GPUS", "FAKE_CUDA_FIRST", "CUDA_VISIBLE_DEVICES"})
+    unsetenv(name);
+  EXPECT_TRUE(first.tryTake());
+  EXPECT_TRUE(second.tryTake());
+  EXPECT_FALSE(same.tryTake());
 }
 
 TEST(DeviceLockTest, DeviceIsFreeAgainAfterItsHolder) {

@@ -21,11 +21,15 @@
 
 namespace tarpon {
 
-/// Makes the device of a GPU whose code is `target` ("gfx942:cu=304") and whose
-/// product is called `name`.
+/// The names of a GPU by its vendor's library: its target ("gfx942:cu=304"),
+/// the name of the product, and Device::identity.
+struct StreamDeviceNames {
+  std::string target, product, identity;
+};
+
 runtime::Result<std::unique_ptr<runtime::Device>>
 openStreamDevice(std::shared_ptr<const stream::Context> context,
-                 std::string target, std::string name);
+                 StreamDeviceNames names);
 
 } // namespace tarpon
 

@@ -59,6 +59,7 @@ inline constexpr int kCaptureThreadLocal = 1;
   X(setDevice, hipSetDevice, (int))                                            \
   X(deviceGetAttribute, hipDeviceGetAttribute, (int *, int, int))              \
   X(deviceGetName, hipDeviceGetName, (char *, int, int))                       \
+  X(deviceGetPciBusId, hipDeviceGetPCIBusId, (char *, int, int))               \
   X(malloc, hipMalloc, (void **, size_t))                                      \
   X(free, hipFree, (void *))                                                   \
   X(memcpyAsync, hipMemcpyAsync, (void *, const void *, size_t, int, Stream))  \

@@ -86,7 +86,15 @@ Result<std::unique_ptr<Device>> HipGpus::open(int index) const {
           "hipDeviceGetName");
       !status)
     return status.error();
-  return openStreamDevice(std::move(context), std::move(*target), name);
+  // Its UUID is in beta.
+  char place[64] = "";
+  if (Status status = context->check(
+          context->api.deviceGetPciBusId(place, sizeof place, context->index),
+          "hipDeviceGetPCIBusId");
+      !status)
+    return status.error();
+  return openStreamDevice(std::move(context),
+                          {std::move(*target), name, place});
 }
 
 static std::string getTopology(const HipOptions &options) {

@@ -37,6 +37,11 @@ using PrimaryContext = struct PrimaryContextHandle *;
 /// CUdeviceptr is an integer.
 using DevicePointer = uint64_t;
 
+/// CUuuid.
+struct Uuid {
+  unsigned char bytes[16];
+};
+
 /// CUdevice_attribute.
 enum Attribute : int {
   kMultiprocessorCount = 16,
@@ -65,6 +70,7 @@ enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBufferBytes = 6 };
   X(deviceGetCount, cuDeviceGetCount, (int *))                                 \
   X(deviceGet, cuDeviceGet, (DeviceNumber *, int))                             \
   X(deviceGetName, cuDeviceGetName, (char *, int, DeviceNumber))               \
+  X(deviceGetUuid, cuDeviceGetUuid_v2, (Uuid *, DeviceNumber))                 \
   X(deviceGetAttribute, cuDeviceGetAttribute, (int *, int, DeviceNumber))      \
   X(primaryContextRetain, cuDevicePrimaryCtxRetain,                            \
     (PrimaryContext *, DeviceNumber))                                          \

@@ -78,6 +78,20 @@ static Result<std::string> getTarget(const CudaContext &context,
   return options.normalise ? options.normalise(name) : name;
 }
 
+/// The UUID of the GPU, or of the part of one that MIG makes, in hexadecimal.
+static Result<std::string> getUuid(const CudaContext &context) {
+  Uuid uuid = {};
+  if (Status status = context.check(
+          context.api.deviceGetUuid(&uuid, context.device), "cuDeviceGetUuid");
+      !status)
+    return status.error();
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (unsigned char byte : uuid.bytes)
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return text;
+}
+
 namespace {
 
 class CudaGpus final : public GpuList {
@@ -119,7 +133,11 @@ Result<std::unique_ptr<Device>> CudaGpus::open(int index) const {
           "cuDeviceGetName");
       !status)
     return status.error();
-  return openStreamDevice(std::move(context), std::move(*target), name);
+  Result<std::string> uuid = getUuid(*context);
+  if (!uuid)
+    return uuid.error();
+  return openStreamDevice(std::move(context),
+                          {std::move(*target), name, std::move(*uuid)});
 }
 
 /// Calls `use` with the GPUs of this machine.

@@ -35,6 +35,11 @@ int hipDeviceGetName(char *name, int size, int) {
   std::snprintf(name, static_cast<size_t>(size), "AMD Instinct");
   return record("hipDeviceGetName");
 }
+int hipDeviceGetPCIBusId(char *place, int size, int index) {
+  std::snprintf(place, static_cast<size_t>(size), "0000:%02x:00.0",
+                0xc1U + static_cast<unsigned>(index));
+  return record("hipDeviceGetPCIBusId");
+}
 int hipMalloc(void **pointer, size_t bytes) {
   *pointer = allocate(bytes);
   return record("hipMalloc", std::to_string(bytes));

@@ -46,6 +46,12 @@ TEST_F(HipDeviceTest, DevicesAreNamedByTheDriver) {
   auto second = openHipDevice({"", 1}, options);
   ASSERT_TRUE(second) << second.message();
   EXPECT_EQ((*second)->target(), "gfx90a:cu=304");
+  // Equal ones are told apart by their place.
+  EXPECT_EQ((*first)->identity(), "0000:c1:00.0");
+  EXPECT_EQ((*second)->identity(), "0000:c2:00.0");
+  setenv("FAKE_HIP_FAIL", "hipDeviceGetPCIBusId", 1);
+  EXPECT_THAT(openHipDevice({}, options).message(),
+              HasSubstr("hipDeviceGetPCIBusId has failed"));
 }
 
 TEST_F(HipDeviceTest, GpuThatTheDriverDoesNotKnow) {

@@ -81,6 +81,22 @@ TEST_F(CudaDeviceTest, GpusAreToldApartByTheirMemory) {
               StartsWith("GPU 0: cuDeviceGetAttribute of the "));
 }
 
+/// Equal GPUs of a machine are told apart, whatever the number is that a
+/// process sees them by.
+TEST_F(CudaDeviceTest, GpusAreToldApartByTheirUuid) {
+  setenv("FAKE_CUDA_GPUS", "2", 1);
+  EXPECT_EQ(open()->identity(), "GPU-a0a0a0a0a0a0a0a0a0a0a0a0a0a0a000");
+  auto second = openCudaDevice({"", 1}, options);
+  ASSERT_TRUE(second) << second.message();
+  EXPECT_EQ((*second)->identity(), "GPU-a0a0a0a0a0a0a0a0a0a0a0a0a0a0a001");
+  setenv("FAKE_CUDA_FIRST", "1", 1);
+  EXPECT_EQ(open()->identity(), (*second)->identity());
+  unsetenv("FAKE_CUDA_FIRST");
+  setenv("FAKE_CUDA_FAIL", "cuDeviceGetUuid", 1);
+  EXPECT_THAT(openCudaDevice({}, options).message(),
+              HasSubstr("cuDeviceGetUuid has failed"));
+}
+
 /// The driver takes text up to a NUL, and says what is wrong with it.
 TEST_F(CudaDeviceTest, PtxIsTerminated) {
   auto device = open();

@@ -7,7 +7,8 @@
 //
 // Has the functions that Tarpon calls, with the signatures of the CUDA driver;
 // see FakeGpuLibrary.h. $FAKE_CUDA_CAPABILITY is the GPUs' compute capability;
-// it is 90 without it. $FAKE_CUDA_CLOCK is that of their memories in kHz, an
+// it is 90 without it. $FAKE_CUDA_FIRST is the number in the UUID of the first
+// GPU that is visible. $FAKE_CUDA_CLOCK is that of their memories in kHz, an
 // H100's without it, whose bus they have. A context's handle is 16 and its
 // GPU's number. As in the driver, calls that need a context fail without one,
 // and text that is loaded ends with a NUL.
@@ -57,6 +58,13 @@ int cuDeviceGet(int *device, int ordinal) {
 int cuDeviceGetName(char *name, int size, int) {
   std::snprintf(name, static_cast<size_t>(size), "NVIDIA H100");
   return record("cuDeviceGetName");
+}
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
+  std::memset(uuid, 0xa0, 16);
+  const char *first = getSetting("FIRST");
+  uuid[15] = static_cast<unsigned char>(
+      device + (first ? std::strtol(first, nullptr, 10) : 0));
+  return record("cuDeviceGetUuid");
 }
 int cuDeviceGetAttribute(int *value, int attribute, int) {
   auto read = [](const char *setting, int otherwise) {
