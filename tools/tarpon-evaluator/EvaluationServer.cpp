@@ -14,6 +14,7 @@
 #include "tarpon/Runtime/Npy.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -260,7 +261,8 @@ void EvaluationServer::confine() {
     return;
   isConfined = true;
   if (Status status = confineProcess(); !status)
-    std::fprintf(stderr, "tarpon-evaluator: %s\n", status.message().c_str());
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+                 status.message().c_str());
 }
 
 Result<EvaluationAnswer>
