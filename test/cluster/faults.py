@@ -185,12 +185,14 @@ def set_clock(rig: Rig) -> str:
     return f"{node.name} by {seconds} s"
 
 
-def plant(rig: Rig, channels: int, status: str) -> str:
+def plant(rig: Rig, channels: int, status: str, target: str = "host") -> str:
     """A problem that has a harmful candidate besides right ones (graph-opt-hostile.cpp)."""
     number = 2 + len(rig.planted)
-    key = f"relu({number}x{channels}x1x1xf32)->{number}x{channels}x1x1xf32"
+    # GPUs have a lane for each of 64 elements.
+    height = 1 if target == "host" else 8
+    key = f"relu({number}x{channels}x{height}x1xf32)->{number}x{channels}x{height}x1xf32"
     rig.planted.append((key, status))
-    rig.fleet.add_problems(f"planted-{number}", [key], "host", "--priority", "1")
+    rig.fleet.add_problems(f"planted-{number}", [key], target, "--priority", "1")
     rig.jobs += 1
     return key
 
@@ -203,6 +205,16 @@ def crash(rig: Rig) -> str:
 @fault()
 def hang(rig: Rig) -> str:
     return plant(rig, 12, "timed-out")
+
+
+@fault()
+def crash_emulated(rig: Rig) -> str:
+    return plant(rig, 11, "crashed", "gfx942")
+
+
+@fault()
+def hang_emulated(rig: Rig) -> str:
+    return plant(rig, 12, "timed-out", "gfx942")
 
 
 @fault()

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // For tests of graph-opt fleet: packages of real candidates, some of which
-// crash, hang, eat memory or compute something else. A relu with images of 1x1
-// has the harmful candidate that its channels ask for, besides the right ones.
+// crash, hang, eat memory or compute something else. A relu with images of
+// width 1 has the harmful candidate that its channels ask for, besides the
+// right ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "HostileSolvers.h"
 
 #include "tarpon/Kernels/Common/KernelBuilder.h"
+#include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/AllTargets.h"
 
 #include <vector>
@@ -27,6 +29,12 @@ namespace {
 /// More than a node of the test's cluster has.
 constexpr int64_t kGreed = int64_t(1) << 30;
 
+/// Returns true if the problem asks for the candidate of these channels.
+bool asksFor(const Problem &problem, int64_t channels) {
+  const std::vector<int64_t> &shape = problem.result.shape;
+  return shape.size() == 4 && shape[1] == channels && shape[3] == 1;
+}
+
 class PlantedSolver : public HostileSolver {
 public:
   PlantedSolver(const char *id, Kind kind, int64_t channels)
@@ -34,12 +42,24 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override {
-    if (Applicability base = HostileSolver::isApplicable(problem, target);
-        !base)
-      return base;
-    const std::vector<int64_t> &shape = problem.result.shape;
-    return shape.size() == 4 && shape[1] == channels && shape[3] == 1
-               ? Applicability::yes()
+    return asksFor(problem, channels)
+               ? HostileSolver::isApplicable(problem, target)
+               : Applicability::no("is planted elsewhere");
+  }
+
+private:
+  int64_t channels;
+};
+
+class PlantedGpuSolver final : public HostileGpuSolver {
+public:
+  PlantedGpuSolver(Kind kind, int64_t channels)
+      : HostileGpuSolver(kind), channels(channels) {}
+
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override {
+    return asksFor(problem, channels)
+               ? HostileGpuSolver::isApplicable(problem, target)
                : Applicability::no("is planted elsewhere");
   }
 
@@ -71,8 +91,22 @@ public:
 
 } // namespace
 
+/// Those of GPUs, and the planted ones.
+static llvm::ArrayRef<const Solver *> getEmulatedSolvers() {
+  static const PlantedGpuSolver crash(HostileGpuSolver::Crashes, 11);
+  static const PlantedGpuSolver hang(HostileGpuSolver::Hangs, 12);
+  static const std::vector<const Solver *> all = [] {
+    std::vector<const Solver *> list = {&crash, &hang};
+    for (const Solver *solver : getGpuSolvers())
+      list.push_back(solver);
+    return list;
+  }();
+  return all;
+}
+
 int main(int argc, char **argv) {
   registerAllTargets();
+  registerSolvers("amdgcn-ir", getEmulatedSolvers);
   PlantedSolver crash("crash-v1", HostileSolver::Crashes, 11);
   PlantedSolver hang("hang-v1", HostileSolver::Hangs, 12);
   PlantedSolver wrong("wrong-v1", HostileSolver::Wrong, 13);

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "BundleFixture.h"
+#include "HostileSolvers.h"
 
-#include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Runtime/PackageBytes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -19,68 +19,9 @@
 
 #include "gmock/gmock.h"
 
-#include <limits>
-#include <map>
-
 using namespace tarpon;
 using namespace tarpon::test;
 using testing::HasSubstr;
-
-namespace {
-
-/// A relu whose kernel never ends, or needs more memory than any machine has.
-class PlantedGpuSolver final : public Solver {
-public:
-  enum Kind { Hangs, Crashes };
-
-  explicit PlantedGpuSolver(Kind kind) : kind(kind) {}
-
-  llvm::StringRef id() const override {
-    return kind == Hangs ? "hangs-v1" : "crashes-v1";
-  }
-  Applicability isApplicable(const Problem &,
-                             const TargetInfo &) const override {
-    return Applicability::yes();
-  }
-  PerfConfig defaultConfig(const Problem &, const TargetInfo &) const override {
-    return {};
-  }
-  std::vector<PerfConfig> configs(const Problem &,
-                                  const TargetInfo &) const override {
-    return {PerfConfig()};
-  }
-  bool isValidConfig(const Problem &, const TargetInfo &,
-                     const PerfConfig &config) const override {
-    return config == PerfConfig();
-  }
-  double expectedFraction(const Problem &, const TargetInfo &) const override {
-    return 1;
-  }
-  int64_t workspaceSize(const Problem &, const TargetInfo &) const override {
-    return kind == Crashes ? int64_t(1) << 46 : 0;
-  }
-  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
-                    const PerfConfig &) const override {
-    LaunchPlan launch;
-    launch.kernel.symbol = "planted_" + std::to_string(kind);
-    launch.kernel.workgroup = 64;
-    launch.kernel.emit = [kind = kind](KernelBuilder &b) {
-      int64_t rounds = kind == Hangs ? std::numeric_limits<int64_t>::max() : 1;
-      mlir::Value at = b.offset(b.getBuffer(1), b.mul(b.getLane(), b.cst(4)));
-      b.forLoop(b.cst(rounds), [&](mlir::Value) { b.store(b.cstF(1), at); });
-    };
-    launch.buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Result, 0}};
-    SolutionPlan plan;
-    plan.workspaceBytes = workspaceSize(problem, target);
-    plan.launches = {launch};
-    return plan;
-  }
-
-private:
-  Kind kind;
-};
-
-} // namespace
 
 TEST_F(BundleTest, EmulatedCandidatesThatHangOrCrashLoseAlone) {
   TargetOptions emulated;
@@ -96,8 +37,8 @@ TEST_F(BundleTest, EmulatedCandidatesThatHangOrCrashLoseAlone) {
   auto bundle = builder.build(problem, 1);
   ASSERT_TRUE(bundle && *bundle) << bundle.message();
   BundledCandidate right = (*bundle)->candidates[0];
-  for (auto kind : {PlantedGpuSolver::Hangs, PlantedGpuSolver::Crashes}) {
-    PlantedGpuSolver solver(kind);
+  for (auto kind : {HostileGpuSolver::Hangs, HostileGpuSolver::Crashes}) {
+    HostileGpuSolver solver(kind);
     auto package = buildProblemPackage(problem, solver, PerfConfig(), kernels);
     ASSERT_TRUE(package) << package.message();
     BundledCandidate planted = right;

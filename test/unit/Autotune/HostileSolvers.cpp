@@ -97,3 +97,42 @@ SolutionPlan HostileSolver::plan(const Problem &problem, const TargetInfo &,
   plan.launches = {launch};
   return plan;
 }
+
+//===----------------------------------------------------------------------===//
+// On a GPU
+//===----------------------------------------------------------------------===//
+
+/// Each of them stores one element.
+static constexpr int64_t kLanes = 64;
+
+Applicability HostileGpuSolver::isApplicable(const Problem &problem,
+                                             const TargetInfo &) const {
+  bool fits = problem.op == OpKind::Relu && problem.epilogue.empty() &&
+              problem.result.dtype == DType::F32 &&
+              problem.result.numElements() >= kLanes;
+  return fits ? Applicability::yes()
+              : Applicability::no("needs a relu of 64 f32 and more");
+}
+
+int64_t HostileGpuSolver::workspaceSize(const Problem &,
+                                        const TargetInfo &) const {
+  return kind == Crashes ? int64_t(1) << 46 : 0;
+}
+
+SolutionPlan HostileGpuSolver::plan(const Problem &problem,
+                                    const TargetInfo &target,
+                                    const PerfConfig &) const {
+  LaunchPlan launch;
+  launch.kernel.symbol = "hostile_gpu_" + std::to_string(kind);
+  launch.kernel.workgroup = kLanes;
+  launch.kernel.emit = [kind = kind](KernelBuilder &b) {
+    int64_t rounds = kind == Hangs ? std::numeric_limits<int64_t>::max() : 1;
+    mlir::Value at = b.offset(b.getBuffer(1), b.mul(b.getLane(), b.cst(4)));
+    b.forLoop(b.cst(rounds), [&](mlir::Value) { b.store(b.cstF(1), at); });
+  };
+  launch.buffers = {{BufferSlot::Operand, 0}, {BufferSlot::Result, 0}};
+  SolutionPlan plan;
+  plan.workspaceBytes = workspaceSize(problem, target);
+  plan.launches = {launch};
+  return plan;
+}

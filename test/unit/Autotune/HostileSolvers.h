@@ -54,6 +54,41 @@ private:
   int64_t configCount;
 };
 
+/// A relu on a GPU whose kernel never ends, or whose workspace is larger than
+/// any machine's memory, and for which the emulator has no answer.
+class HostileGpuSolver : public Solver {
+public:
+  enum Kind { Hangs, Crashes };
+
+  explicit HostileGpuSolver(Kind kind) : kind(kind) {}
+
+  llvm::StringRef id() const override {
+    return kind == Hangs ? "gpu-hangs-v1" : "gpu-crashes-v1";
+  }
+  Applicability isApplicable(const Problem &problem,
+                             const TargetInfo &target) const override;
+  PerfConfig defaultConfig(const Problem &, const TargetInfo &) const override {
+    return {};
+  }
+  std::vector<PerfConfig> configs(const Problem &,
+                                  const TargetInfo &) const override {
+    return {PerfConfig()};
+  }
+  bool isValidConfig(const Problem &, const TargetInfo &,
+                     const PerfConfig &config) const override {
+    return config == PerfConfig();
+  }
+  double expectedFraction(const Problem &, const TargetInfo &) const override {
+    return 1.5;
+  }
+  int64_t workspaceSize(const Problem &, const TargetInfo &) const override;
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override;
+
+private:
+  Kind kind;
+};
+
 } // namespace tarpon::test
 
 #endif // TARPON_TEST_UNIT_AUTOTUNE_HOSTILESOLVERS_H
