@@ -12,6 +12,7 @@
 
 #include "tarpon/Autotune/Bundle/BundleBuilder.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
+#include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Fleet/PackageStore.h"
 
 #include <memory>
@@ -33,6 +34,8 @@ public:
 private:
   BuildWork(Database &database, const Session &session, SessionTarget target,
             const std::string &packages);
+  void beginHistory();
+  runtime::Status readHistory();
   runtime::Result<std::vector<Measurement>> refresh(const Lease &lease);
   PhaseResult finish(const Lease &lease, const std::vector<Measurement> &known);
   PhaseResult handOver(const Lease &lease, const CandidateBundle &bundle,
@@ -42,9 +45,11 @@ private:
   Session session;
   SessionTarget target;
   PackageStore packages;
-  /// The session's measurements, in memory, up to the row.
+  /// The job's own measurements, and those of other problems up to the last
+  /// row, in memory.
   std::unique_ptr<Journal> journal, system;
-  int64_t lastRow = 0;
+  int64_t lastRow = 0, rowsHeld = 0;
+  Deadline nextLook = Deadline::after(0);
   std::unique_ptr<LearnedRanker> ranker;
   std::unique_ptr<BundleBuilder> builder;
 };

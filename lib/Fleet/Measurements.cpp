@@ -132,20 +132,50 @@ tarpon::fleet::readMeasurements(Database &database, const Lease &lease) {
   return measurements;
 }
 
-Result<int64_t> tarpon::fleet::copyMeasurements(Database &database,
-                                                int64_t session, int64_t after,
-                                                int64_t max, Journal &journal) {
+/// Whatever was measured under a label stays when that is deleted.
+Result<std::vector<CandidateKey>>
+tarpon::fleet::findEarlierWinners(Database &database, int64_t session,
+                                  int64_t problem, int64_t max) {
   Result<Rows> rows = database.query(
-      selectMeasurements() + "WHERE measurement.session_id = :p1 AND "
-                             "measurement.id > :p2 ORDER BY measurement.id "
-                             "LIMIT :p3",
+      "SELECT problem.key, solver, config FROM (SELECT session_id, problem_id, "
+      "solver, config, ROW_NUMBER() OVER (PARTITION BY session_id ORDER BY "
+      "stage = 'final' DESC, median, measurement.id) AS place FROM measurement "
+      "WHERE problem_id = :p2 AND status = 'ok' AND is_dropped = 0 AND "
+      "session_id IN (SELECT other.id FROM session AS own JOIN session AS "
+      "other ON other.target = own.target AND other.threads = own.threads AND "
+      "other.is_emulated = own.is_emulated AND other.id <> own.id WHERE own.id "
+      "= :p1)) AS ranked JOIN problem ON problem.id = problem_id WHERE place = "
+      "1 ORDER BY session_id DESC LIMIT :p3",
+      {session, problem, max});
+  if (!rows)
+    return rows.error();
+  std::vector<CandidateKey> winners;
+  for (const Row &row : *rows)
+    winners.push_back({row.text(0), row.text(1), row.text(2)});
+  return winners;
+}
+
+Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
+                                                   int64_t session,
+                                                   int64_t after, int64_t max,
+                                                   Journal &journal) {
+  Result<Rows> rows = database.query(
+      selectMeasurements(/*withSamples=*/false) +
+          "WHERE measurement.id > :p2 AND measurement.session_id IN (SELECT "
+          "other.id FROM session AS own JOIN session AS other ON "
+          "other.context_target = own.context_target AND other.context_tarpon "
+          "= own.context_tarpon AND other.context_llvm = own.context_llvm AND "
+          "other.context_caches = own.context_caches AND other.kernel_version "
+          "= own.kernel_version AND other.threads = own.threads AND "
+          "other.is_emulated = own.is_emulated WHERE own.id = :p1) ORDER BY "
+          "measurement.id DESC LIMIT :p3",
       {session, after, max});
   if (!rows)
     return rows.error();
-  for (const Row &row : *rows) {
+  for (const Row &row : llvm::reverse(*rows)) {
     if (Status status = journal.record(readMeasurementRow(row)); !status)
       return status.error();
     after = row.integer(0);
   }
-  return after;
+  return CopiedRows{static_cast<int64_t>(rows->size()), after};
 }

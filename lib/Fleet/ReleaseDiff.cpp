@@ -31,6 +31,7 @@ static constexpr Property kProperties[] = {
     {"threads", [](const Session &s) { return std::to_string(s.threads); }},
     {"caches", [](const Session &s) { return s.context.caches; }},
     {"LLVM", [](const Session &s) { return s.context.llvm; }},
+    {"code generator", [](const Session &s) { return s.context.tarpon; }},
     {"kernels", [](const Session &s) { return s.kernelVersion; }}};
 
 /// The values of the sessions with records on that target: "a, b".
@@ -106,6 +107,14 @@ static void addNewer(const ResultSet &older, const TargetProblem &problem,
 // Times
 //===----------------------------------------------------------------------===//
 
+static Conditions getConditions(const ReleaseDiff &diff,
+                                const std::string &target) {
+  bool differ = llvm::any_of(diff.sessions, [&](const auto &difference) {
+    return difference.target == target;
+  });
+  return differ ? Conditions::Different : Conditions::Same;
+}
+
 /// The times of each group have a noise of their own.
 static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
                   ReleaseDiff &diff) {
@@ -121,21 +130,29 @@ static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
     auto same =
         found == repeats.end() ? std::vector<TimePair>() : found->second;
     for (auto [change, time] :
-         llvm::zip_equal(changes, compareTimes(pairs, same, comparisons)))
+         llvm::zip_equal(changes,
+                         compareTimes(pairs, same, comparisons,
+                                      getConditions(diff, group.first))))
       change->time = time;
   }
 }
 
 static std::vector<RepeatedTimes>
-summarize(const std::map<TimeGroup, std::vector<TimePair>> &repeats) {
+summarize(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
+          const ReleaseDiff &diff) {
   std::map<std::string, std::vector<double>> ratios;
-  for (const auto &[group, pairs] : repeats)
+  std::set<std::string> shifted;
+  for (const auto &[group, pairs] : repeats) {
     for (const TimePair &pair : pairs)
       ratios[group.first].push_back(pair.newer.median / pair.older.median);
+    if (getMachineShift(pairs, getConditions(diff, group.first)) != 0)
+      shifted.insert(group.first);
+  }
   std::vector<RepeatedTimes> repeated;
   for (auto &[target, list] : ratios)
     repeated.push_back({target, static_cast<int64_t>(list.size()),
-                        runtime::median(std::move(list))});
+                        runtime::median(std::move(list)),
+                        shifted.count(target) > 0});
   return repeated;
 }
 
@@ -146,7 +163,7 @@ static Status judgeTimes(Database &database, ReleaseDiff &diff) {
   if (!repeats)
     return repeats.error();
   judge(*repeats, diff);
-  diff.repeated = summarize(*repeats);
+  diff.repeated = summarize(*repeats, diff);
   return success();
 }
 

@@ -116,9 +116,9 @@ static void printSessions(const ReleaseDiff &diff, raw_ostream &os) {
 static void printRepeated(const ReleaseDiff &diff, raw_ostream &os) {
   for (const RepeatedTimes &repeated : diff.repeated)
     os << formatv("<p>{0}: {1} candidates were measured on both sides, and "
-                  "typically take {2:f3} times as long.</p>\n",
+                  "typically take {2:f3} times as long{3}.</p>\n",
                   showHtml(repeated.target), repeated.candidates,
-                  repeated.ratio);
+                  repeated.ratio, describeMachine(repeated));
 }
 
 //===----------------------------------------------------------------------===//

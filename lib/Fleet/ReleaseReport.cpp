@@ -98,6 +98,13 @@ static void printGroup(llvm::StringRef title, const std::vector<Row> &rows,
     os << formatv("  {0} more\n", rows.size() - limit);
 }
 
+llvm::StringRef tarpon::fleet::describeMachine(const RepeatedTimes &repeated) {
+  return repeated.isMachine
+             ? ", by the same build on the same device: no time is accused of "
+               "what the machine does to all"
+             : "";
+}
+
 /// Prints what may explain times.
 static void printConditions(const ReleaseDiff &diff, llvm::raw_ostream &os) {
   for (const SessionDifference &session : diff.sessions)
@@ -106,9 +113,9 @@ static void printConditions(const ReleaseDiff &diff, llvm::raw_ostream &os) {
                   showText(session.older), showText(session.newer));
   for (const RepeatedTimes &repeated : diff.repeated)
     os << formatv("{0}: {1} candidates were measured on both sides, and "
-                  "typically take {2:f3} times as long\n",
+                  "typically take {2:f3} times as long{3}\n",
                   showText(repeated.target), repeated.candidates,
-                  repeated.ratio);
+                  repeated.ratio, describeMachine(repeated));
 }
 
 void tarpon::fleet::printFaults(const ReleaseDiff &diff, size_t limit,
@@ -168,7 +175,8 @@ json tarpon::fleet::toJson(const ReleaseDiff &diff) {
   for (const RepeatedTimes &times : diff.repeated)
     repeated.push_back({{"target", times.target},
                         {"candidates", times.candidates},
-                        {"ratio", times.ratio}});
+                        {"ratio", times.ratio},
+                        {"is_machine", times.isMachine}});
   for (const SessionDifference &session : diff.sessions)
     sessions.push_back({{"target", session.target},
                         {"property", session.property},

@@ -121,11 +121,12 @@ static double getDeviation(std::vector<double> changes) {
 
 /// The standard deviation of those changes that are noise; 0 if it is not
 /// known. What all of them have in common is noise, too, unless it is a change
-/// of its own: a machine that is a little slower than the day before.
-static double getNoise(const std::vector<double> &changes) {
-  double shift = runtime::median(changes);
+/// of its own: a machine that is a little slower than the day before. It is
+/// none if it has been taken out.
+static double getNoise(const std::vector<double> &changes, double takenOut) {
+  double shift = runtime::median(changes), rest = shift - takenOut;
   if (changes.size() < kLeastChanges ||
-      std::abs(shift) > std::log1p(kLeastTimeChange))
+      std::abs(rest) > std::log1p(kLeastTimeChange))
     return 0;
   std::vector<double> above, below, all;
   for (double change : changes) {
@@ -137,17 +138,28 @@ static double getNoise(const std::vector<double> &changes) {
   double deviation = std::max(up, down) > kOneSided * std::min(up, down)
                          ? std::min(up, down)
                          : getDeviation(all);
-  return std::hypot(deviation, shift);
+  return std::hypot(deviation, rest);
+}
+
+double tarpon::fleet::getMachineShift(llvm::ArrayRef<TimePair> repeats,
+                                      Conditions conditions) {
+  if (conditions == Conditions::Different || repeats.size() < kLeastChanges)
+    return 0;
+  std::vector<double> changes;
+  for (const TimePair &pair : repeats)
+    changes.push_back(getChange(pair));
+  return runtime::median(std::move(changes));
 }
 
 namespace {
 /// The noise of all times that were measured alike.
 class NoiseModel {
 public:
-  NoiseModel(llvm::ArrayRef<TimePair> pairs, llvm::ArrayRef<TimePair> repeats)
+  NoiseModel(llvm::ArrayRef<TimePair> pairs, llvm::ArrayRef<TimePair> repeats,
+             double shift)
       : older(getTypicalSpread(pairs, repeats, &TimePair::older)),
         newer(getTypicalSpread(pairs, repeats, &TimePair::newer)),
-        runVariance(getRunVariance(repeats)) {}
+        runVariance(getRunVariance(repeats, shift)) {}
 
   /// The standard deviation of a change; 0 if both times are a model's.
   double getDeviation(const TimePair &pair) const {
@@ -161,20 +173,21 @@ private:
   double explain(const TimePair &pair) const {
     return getVariance(pair.older, older) + getVariance(pair.newer, newer);
   }
-  double getRunVariance(llvm::ArrayRef<TimePair> repeats) const;
+  double getRunVariance(llvm::ArrayRef<TimePair> repeats, double shift) const;
 
   double older, newer, runVariance;
 };
 } // namespace
 
 /// The variance that the samples do not explain.
-double NoiseModel::getRunVariance(llvm::ArrayRef<TimePair> repeats) const {
+double NoiseModel::getRunVariance(llvm::ArrayRef<TimePair> repeats,
+                                  double shift) const {
   std::vector<double> changes, explained;
   for (const TimePair &pair : repeats) {
     changes.push_back(getChange(pair));
     explained.push_back(explain(pair));
   }
-  double noise = getNoise(changes);
+  double noise = getNoise(changes, shift);
   return std::clamp(noise * noise - runtime::median(std::move(explained)),
                     kLeastRunNoise * kLeastRunNoise,
                     kMostRunNoise * kMostRunNoise);
@@ -202,11 +215,12 @@ static double getThreshold(int64_t comparisons) {
   return std::max(kLeast, getNormalQuantile(kFalseAlarms / number));
 }
 
-static TimeVerdict judge(const TimePair &pair, double noise) {
+static TimeVerdict judge(const TimePair &pair, double noise, double shift) {
   if (pair.older.source != pair.newer.source)
     return TimeVerdict::Incomparable;
   double least = std::log1p(std::max(kLeastTimeChange, noise));
-  double change = getChange(pair);
+  bool isMeasured = pair.older.source == TimeSource::Measured;
+  double change = getChange(pair) - (isMeasured ? shift : 0);
   if (change > least)
     return TimeVerdict::Rose;
   return change < -least ? TimeVerdict::Fell : TimeVerdict::Same;
@@ -215,15 +229,16 @@ static TimeVerdict judge(const TimePair &pair, double noise) {
 std::vector<TimeChange>
 tarpon::fleet::compareTimes(llvm::ArrayRef<TimePair> pairs,
                             llvm::ArrayRef<TimePair> repeats,
-                            int64_t comparisons) {
-  NoiseModel model(pairs, repeats);
+                            int64_t comparisons, Conditions conditions) {
+  double shift = getMachineShift(repeats, conditions);
+  NoiseModel model(pairs, repeats, shift);
   double threshold = getThreshold(comparisons);
   std::vector<TimeChange> changes;
   for (const TimePair &pair : pairs) {
     TimeChange change;
     change.ratio = pair.newer.median / pair.older.median;
     change.noise = std::expm1(threshold * model.getDeviation(pair));
-    change.verdict = judge(pair, change.noise);
+    change.verdict = judge(pair, change.noise, shift);
     changes.push_back(change);
   }
   return changes;

@@ -29,11 +29,24 @@ runtime::Status writeMeasurements(Database &database, const Lease &lease,
 runtime::Result<std::vector<Measurement>> readMeasurements(Database &database,
                                                            const Lease &lease);
 
-/// Copies the measurements of a session behind row `after` into a journal, at
-/// most `max` of them, and returns the last row that was copied.
-runtime::Result<int64_t> copyMeasurements(Database &database, int64_t session,
-                                          int64_t after, int64_t max,
-                                          Journal &journal);
+/// The fastest right candidate of the problem in each of the last sessions, up
+/// to `max` of them, that have tuned it for the session's target with as many
+/// threads, by whatever build and under whatever label. They may have been
+/// measured with kernels that are others by now.
+runtime::Result<std::vector<CandidateKey>>
+findEarlierWinners(Database &database, int64_t session, int64_t problem,
+                   int64_t max);
+
+struct CopiedRows {
+  int64_t number = 0, last = 0;
+};
+
+/// Copies measurements behind row `after` into a journal, without their
+/// samples: the latest `max` of all sessions in the session's own context,
+/// whose times are comparable. Returns their number and the last row.
+runtime::Result<CopiedRows> copyMeasurements(Database &database,
+                                             int64_t session, int64_t after,
+                                             int64_t max, Journal &journal);
 
 } // namespace tarpon::fleet
 

@@ -74,6 +74,9 @@ struct RepeatedTimes {
   std::string target;
   int64_t candidates = 0;
   double ratio = 1;
+  /// True if that is the machine's, and no time is accused for it
+  /// (TimeComparison.h).
+  bool isMachine = false;
 };
 
 struct ReleaseDiff {

@@ -30,6 +30,10 @@ std::vector<ReportGroup> groupChanges(const ReleaseDiff &diff);
 /// "3 problems lost, 1 slower, ..."
 std::string summarize(const ReleaseDiff &diff);
 
+/// The end of a sentence on candidates that were measured on both sides; "" if
+/// their common change may be the build's.
+llvm::StringRef describeMachine(const RepeatedTimes &repeated);
+
 /// Prints the differences as tables, with at most `limit` rows in each.
 void printDiff(const ReleaseDiff &diff, size_t limit, llvm::raw_ostream &os);
 

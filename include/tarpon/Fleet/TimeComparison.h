@@ -34,6 +34,12 @@
 //     the noise is that of the other, so that neither slower kernels nor faster
 //     ones are mistaken for it. At least 1 %.
 //
+// If both sides were measured with the same build on the same device, what all
+// repeated candidates have in common is the machine's (its clock, its
+// neighbours), however much it is, and is taken out of every change. With
+// another build it may be the compiler's, and every problem that is slower is
+// accused.
+//
 // z is 3, and more where many times are compared: so much that noise alone
 // makes any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100
 // times and 4.8 for 10000).
@@ -90,13 +96,22 @@ struct TimeChange {
   double noise = 0;
 };
 
+/// The builds and devices that two sides were measured with.
+enum class Conditions : uint8_t { Same, Different };
+
+/// The logarithm by which all times of the newer side are longer, where that
+/// can only be the machine: if the conditions are the same, and enough
+/// candidates were repeated to tell. Else 0.
+double getMachineShift(llvm::ArrayRef<TimePair> repeats, Conditions conditions);
+
 /// Compares times that were measured alike: on one target, in one stage.
 /// `repeats` are the candidates that both sides have measured so. `comparisons`
 /// is the number of all times that are compared together, also those of other
 /// targets.
-std::vector<TimeChange> compareTimes(llvm::ArrayRef<TimePair> pairs,
-                                     llvm::ArrayRef<TimePair> repeats,
-                                     int64_t comparisons);
+std::vector<TimeChange>
+compareTimes(llvm::ArrayRef<TimePair> pairs, llvm::ArrayRef<TimePair> repeats,
+             int64_t comparisons,
+             Conditions conditions = Conditions::Different);
 
 } // namespace tarpon::fleet
 

@@ -81,9 +81,27 @@ static std::vector<size_t> findFinalists(llvm::ArrayRef<Contender> contenders,
   return isDecided ? std::vector<size_t>() : finalists;
 }
 
+/// Puts those of `first` that have no result yet in front of what the method
+/// proposes.
+static std::vector<size_t> putInFront(llvm::ArrayRef<CandidateKey> first,
+                                      llvm::ArrayRef<Contender> contenders,
+                                      llvm::ArrayRef<size_t> proposed,
+                                      size_t max) {
+  std::vector<size_t> next;
+  for (auto [index, contender] : llvm::enumerate(contenders))
+    if (!contender.result && llvm::is_contained(first, contender.key))
+      next.push_back(index);
+  for (size_t index : proposed)
+    if (!llvm::is_contained(next, index))
+      next.push_back(index);
+  next.resize(std::min(next.size(), max));
+  return next;
+}
+
 Result<std::vector<size_t>> BundleBuilder::chooseNext(
     const Problem &problem, size_t max, const SolutionLimits &limits,
-    std::vector<Contender> &contenders, MeasurementStage &stage) {
+    llvm::ArrayRef<CandidateKey> first, std::vector<Contender> &contenders,
+    MeasurementStage &stage) {
   const TargetInfo &target = compiler.getTarget();
   auto getCandidates = [&] { return describeCandidates(problem, target); };
   KnownRecords known(problem.key(), journal, system, getCandidates);
@@ -95,6 +113,7 @@ Result<std::vector<size_t>> BundleBuilder::chooseNext(
   stage = MeasurementStage::Race;
   std::vector<size_t> next = proposer.propose(max);
   if (!next.empty()) {
+    next = putInFront(first, contenders, next, max);
     proposer.noteCompiled(next);
     return next;
   }
@@ -165,14 +184,15 @@ Result<CandidateBundle> BundleBuilder::makeHead(const Problem &problem,
 
 Result<std::optional<CandidateBundle>>
 BundleBuilder::build(const Problem &given, size_t max,
-                     const SolutionLimits &limits) {
+                     const SolutionLimits &limits,
+                     llvm::ArrayRef<CandidateKey> first) {
   // As for measurers: kernels are the same for all scales.
   Problem problem = given.withUnitScales();
   std::vector<Contender> contenders;
   MeasurementStage stage = MeasurementStage::Race;
   size_t count = std::clamp<size_t>(max, 1, getMaxBatch(problem));
   Result<std::vector<size_t>> next =
-      chooseNext(problem, count, limits, contenders, stage);
+      chooseNext(problem, count, limits, first, contenders, stage);
   if (!next)
     return next.error();
   if (next->empty())

@@ -13,6 +13,7 @@
 
 #include "HostileSolvers.h"
 #include "Measure/EvaluationConditions.h"
+#include "Search/Methods/ConfigSpace.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/PackageBytes.h"
 #include "tarpon/Solver/SolverRegistry.h"
@@ -101,6 +102,32 @@ TEST_F(BundleSearchTest, RoundsMeasureWhatATunerDoes) {
   EXPECT_THAT(journal->getFindings(problem.key()), testing::SizeIs(1));
   EXPECT_EQ(journal->getFindings(problem.key()),
             other->getFindings(problem.key()));
+}
+
+/// What won before is measured in the first round, whatever the method thinks.
+TEST_F(BundleSearchTest, EarlierWinnersComeFirst) {
+  HostileSolver right("right-v1", HostileSolver::Right, /*configCount=*/40);
+  ScopedExtraSolvers extra({&right});
+  SolutionLimits limits = only({&right});
+  BundleBuilder builder(compiler, *journal, nullptr, nullptr, options);
+  auto usual = builder.build(problem, 2, limits);
+  ASSERT_TRUE(usual && *usual);
+  auto configs = getConfigSpace(right, problem, target);
+  std::vector<CandidateKey> first;
+  for (const PerfConfig &config : configs) {
+    CandidateKey key = {problem.key(), "right-v1", config.str()};
+    if (llvm::none_of((*usual)->candidates, [&](const auto &candidate) {
+          return candidate.key == key;
+        }))
+      first.push_back(key);
+  }
+  ASSERT_GT(first.size(), 1u);
+  first = {first.back(), {problem.key(), "gone-v1", "tile=1"}};
+  auto bundle = builder.build(problem, 2, limits, first);
+  ASSERT_TRUE(bundle && *bundle);
+  ASSERT_EQ((*bundle)->candidates.size(), 2u);
+  EXPECT_EQ((*bundle)->candidates[0].key, first[0]);
+  EXPECT_EQ((*bundle)->candidates[1].key, (*usual)->candidates[0].key);
 }
 
 /// The candidates of one kernel are equally fast.

@@ -7,6 +7,8 @@
 
 #include "ResultsFixture.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -257,6 +259,40 @@ TEST_P(ReleaseTest, candidatesThatWereMeasuredTwiceShowTheNoise) {
 }
 
 /// A model's time says nothing about a measured one.
+/// The same build on the same device, which does everything more slowly; with
+/// another build, it may be the compiler.
+TEST_P(ReleaseTest, aSlowerMachineIsToldFromASlowerBuild) {
+  std::vector<int64_t> problems;
+  for (int i = 0; i < 30; ++i)
+    problems.push_back(addProblem("problem " + std::to_string(i)));
+  int64_t older = addSession("old", "gfx942");
+  std::vector<MeasuredRow> rows;
+  auto add = [&](int64_t session, double factor) {
+    for (auto [i, problem] : llvm::enumerate(problems)) {
+      addEndedJob(session, problem);
+      rows.push_back({session, problem});
+      rows.back().samples = drawSamples(factor, 0.01, 20, rows.size());
+    }
+    addMeasurements(rows);
+    rows.clear();
+  };
+  add(older, 1);
+  release("1", "", "old");
+  add(addSession("busy", "gfx942"), 1.2);
+  ReleaseOutcome busy = tryRelease({"2", "1", "busy", ""});
+  EXPECT_FALSE(busy.isRefused) << busy.describeFaults();
+  ASSERT_EQ(busy.diff.repeated.size(), 1u);
+  EXPECT_TRUE(busy.diff.repeated.front().isMachine);
+  EXPECT_NEAR(busy.diff.repeated.front().ratio, 1.2, 0.02);
+  int64_t rebuilt = addSession("rebuilt", "gfx942");
+  run("UPDATE session SET context_llvm = '99' WHERE id = :p1", {rebuilt});
+  add(rebuilt, 1.2);
+  ReleaseOutcome slow = tryRelease({"3", "1", "rebuilt", ""});
+  EXPECT_TRUE(slow.isRefused);
+  EXPECT_EQ(slow.diff.find(TimeVerdict::Rose).size(), problems.size());
+  EXPECT_FALSE(slow.diff.repeated.front().isMachine);
+}
+
 TEST_P(ReleaseTest, modelledTimesAreNotComparedWithMeasuredOnes) {
   addLabel("old", "gfx942:cu=304", problems);
   release("1", "", "old");

@@ -43,8 +43,10 @@ struct Noise {
 struct Measured {
   std::vector<TimePair> pairs, repeats;
 
-  std::vector<TimeChange> compare() const {
-    return compareTimes(pairs, repeats, static_cast<int64_t>(pairs.size()));
+  std::vector<TimeChange>
+  compare(Conditions conditions = Conditions::Different) const {
+    return compareTimes(pairs, repeats, static_cast<int64_t>(pairs.size()),
+                        conditions);
   }
 };
 
@@ -214,6 +216,39 @@ TEST(TimeComparisonTest, aCommonShiftIsNoise) {
         scale(pair.newer, shift);
     EXPECT_EQ(countRisen(measured.compare()) == 0, isNoise) << shift;
   }
+}
+
+/// The same build on the same device is not slower by itself, and a problem
+/// that is slower beside the others is found all the same.
+TEST(TimeComparisonTest, whatTheMachineDoesToAllAccusesNobody) {
+  for (double shift : {0.8, 1.2, 1.6}) {
+    int alarms = 0;
+    int64_t found = 0;
+    constexpr int kComparisons = 100;
+    for (int seed = 0; seed < kComparisons; ++seed) {
+      Measured measured = Draws(kUsual, seed).draw(100, 1, 1.1);
+      for (auto *list : {&measured.pairs, &measured.repeats})
+        for (TimePair &pair : *list)
+          scale(pair.newer, shift);
+      auto changes = measured.compare(Conditions::Same);
+      bool isFound = changes.front().verdict == TimeVerdict::Rose;
+      found += isFound;
+      alarms += countRisen(changes) > isFound;
+    }
+    std::cout << "shift " << shift << ": " << alarms << " false alarms, "
+              << found << " found\n";
+    EXPECT_LE(alarms, 3) << shift;
+    EXPECT_GE(found, 95) << shift;
+  }
+}
+
+/// Few repeated candidates tell nothing about the machine.
+TEST(TimeComparisonTest, aMachineIsKnownByManyCandidates) {
+  std::vector<TimePair> repeats(19, TimePair{{1, 0.01, 16}, {1.2, 0.01, 16}});
+  EXPECT_EQ(getMachineShift(repeats, Conditions::Same), 0);
+  repeats.push_back(repeats.front());
+  EXPECT_NEAR(getMachineShift(repeats, Conditions::Same), std::log(1.2), 1e-9);
+  EXPECT_EQ(getMachineShift(repeats, Conditions::Different), 0);
 }
 
 /// Other load delays most samples, and not the fastest.

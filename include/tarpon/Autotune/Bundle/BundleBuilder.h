@@ -53,15 +53,18 @@ public:
   /// reached, and the finalists, if there are several, were timed in turn. It
   /// has `max` candidates at most, but for those of the final, and fewer if
   /// their packages are large (policy::kMaxPackageBytes). When the method has
-  /// come to its own end, that is recorded in the journal as a finding.
+  /// come to its own end, that is recorded in the journal as a finding. Those
+  /// of `first` that are candidates without a result come before all others.
   ///
   /// An error means that nothing can be measured of the problem.
   runtime::Result<std::optional<CandidateBundle>>
-  build(const Problem &problem, size_t max, const SolutionLimits &limits = {});
+  build(const Problem &problem, size_t max, const SolutionLimits &limits = {},
+        llvm::ArrayRef<CandidateKey> first = {});
 
 private:
   runtime::Result<std::vector<size_t>>
   chooseNext(const Problem &problem, size_t max, const SolutionLimits &limits,
+             llvm::ArrayRef<CandidateKey> first,
              std::vector<Contender> &contenders, MeasurementStage &stage);
   runtime::Result<CandidateBundle> makeHead(const Problem &problem,
                                             MeasurementStage stage);
