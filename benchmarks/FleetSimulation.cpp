@@ -309,10 +309,15 @@ bool Worker::takeSome() {
   return true;
 }
 
-/// Many workers do not start at the same moment.
+/// Many workers do not start at the same moment; those that the server makes
+/// wait for too long try again, as real ones.
 static void work(int64_t session, int64_t number, Clock::time_point start,
                  Clock::time_point end, Tally &tally) {
   auto opened = Database::open(url);
+  while (!opened && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    opened = Database::open(url);
+  }
   if (!opened ||
       !(*opened)->limitIdleTransactions(getIdleLimit(kLeaseSeconds))) {
     ++tally.failures;
