@@ -5,14 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Many workers on a real database, each a thread with a connection of its own,
-// that take jobs by lease, pretend to do them, and write results as real ones
-// do. Prints what the database did as JSON. benchmarks/fleet starts it.
+// Many workers on a real database, each a thread with a connection of its own
+// and another one for its heartbeat, that take jobs by lease, pretend to do
+// them, and read and write what real ones do. Prints what the database did as
+// JSON. benchmarks/fleet starts it.
 //
 //===----------------------------------------------------------------------===//
 
+#include "FleetLoad.h"
+#include "Heartbeat.h"
+
 #include "tarpon/Fleet/JobQueue.h"
 #include "tarpon/Fleet/Measurements.h"
+#include "tarpon/Fleet/Worker.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,7 +39,12 @@ static llvm::cl::opt<std::string> url(llvm::cl::Positional, llvm::cl::Required,
                                       llvm::cl::desc("DB"));
 static llvm::cl::opt<int64_t> numJobs("jobs", llvm::cl::init(1000000));
 static llvm::cl::opt<int64_t> numWorkers("workers", llvm::cl::init(1000));
-static llvm::cl::opt<int64_t> batch("batch", llvm::cl::init(8));
+static llvm::cl::opt<int64_t> batch("batch",
+                                    llvm::cl::init(WorkerOptions().batch));
+static llvm::cl::opt<int64_t> serverProcess(
+    "server-process",
+    llvm::cl::desc("The server's first process, whose use of the cores is "
+                   "told"));
 static llvm::cl::opt<double> workSeconds(
     "work", llvm::cl::init(1),
     llvm::cl::desc("Seconds for which a worker pretends to do one job"));
@@ -54,8 +64,12 @@ namespace {
 struct Tally {
   std::mutex mutex;
   std::vector<double> claimMs, completeMs;
-  std::atomic<int64_t> claimed = 0, completed = 0, measured = 0, refused = 0,
-                       failures = 0;
+  std::atomic<int64_t> completed = 0, handedOver = 0, refused = 0, failures = 0;
+  /// Connections that the server made wait for too long.
+  std::atomic<int64_t> connectedLate = 0;
+  std::string firstFailure;
+  /// The jobs that have ended, at whatever time.
+  std::atomic<int64_t> ended = 0;
 
   /// The span in which things count: workers end with their batches.
   Clock::time_point from, until;
@@ -71,6 +85,12 @@ struct Tally {
     std::lock_guard lock(mutex);
     list.push_back(ms);
   }
+
+  void fail(const std::string &message) {
+    std::lock_guard lock(mutex);
+    if (failures++ == 0)
+      firstFailure = message;
+  }
 };
 
 } // namespace
@@ -78,6 +98,11 @@ struct Tally {
 static double since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start)
       .count();
+}
+
+template <typename T>
+static runtime::Status asStatus(const runtime::Result<T> &result) {
+  return result ? runtime::success() : runtime::Status(result.error());
 }
 
 static void check(const runtime::Status &status) {
@@ -88,8 +113,7 @@ static void check(const runtime::Status &status) {
 }
 
 static void check(const runtime::Result<int64_t> &result) {
-  if (!result)
-    check(runtime::Status(result.error()));
+  check(asStatus(result));
 }
 
 /// Makes as many problems, one session and their jobs, by statements of the
@@ -121,6 +145,16 @@ static int64_t prepare(Database &database) {
       database.execute("INSERT INTO job (session_id, problem_id, gain) SELECT "
                        "CAST(:p1 AS BIGINT), id, flops FROM problem",
                        {id}));
+  check(database.execute(
+      "INSERT INTO machine (name, cpu, cores, seen) VALUES ('m', '', 1, "
+      "$NOW)"));
+  check(database.execute(
+      std::string(
+          "INSERT INTO worker (machine_id, role, label, device, process, "
+          "started, seen) SELECT 1, 'builder', 'simulation', '', n, $NOW, "
+          "$NOW FROM (") +
+          numbers + ") AS numbers",
+      {int64_t(numWorkers)}));
   // A database that has been in use for a while owes its server nothing.
   check(database.execute(database.isPostgres() ? "VACUUM ANALYZE" : "ANALYZE"));
   if (database.isPostgres())
@@ -141,67 +175,172 @@ static std::vector<Measurement> pretend(const Lease &lease) {
   return rows;
 }
 
-/// A job goes through both phases, and is then looked at once more, as in real
-/// ones; workers take whichever phase has jobs.
-static void work(int64_t session, int64_t number, Clock::time_point start,
-                 Clock::time_point end, Tally &tally) {
+static constexpr double kLeaseSeconds = 60;
+/// As BuildWork.cpp.
+static constexpr int64_t kRowsPerLook = 2000;
+static constexpr std::chrono::seconds kBetweenLooks(60);
+static constexpr const char *kPackage = "a digest of 64 digits, as long";
+
+namespace {
+
+/// One worker. A job is built, measured and looked at once more, as in real
+/// ones, so that two of three workers are builders.
+class Worker {
+public:
+  Worker(Database &database, int64_t session, int64_t number, Tally &tally)
+      : database(database), session(session), number(number), tally(tally),
+        phase(number % 3 ? Phase::Compile : Phase::Measure),
+        heartbeat(
+            url, number, kLeaseSeconds, [] { return false; },
+            [](JobQueue &, Database &) {}),
+        nextLook(Clock::now() + number * kBetweenLooks / numWorkers) {}
+
+  runtime::Status takeSome();
+
+private:
+  runtime::Status read(const Lease &lease);
+  runtime::Status doJob(const Lease &lease);
+  runtime::Status write(const Lease &lease);
+
+  Database &database;
+  int64_t session, number;
+  Tally &tally;
+  Phase phase;
+  Heartbeat heartbeat;
+  /// The last measurement of others that was read.
+  int64_t lastRow = 0;
+  /// Of many builders, some look at any time.
+  Clock::time_point nextLook;
+  int64_t idleMs = kShortestIdleMs;
+  static constexpr int64_t kShortestIdleMs = 20;
+};
+
+} // namespace
+
+/// A builder reads what is known of its problem, and now and then what was
+/// measured of others; an evaluator asks who recorded its package.
+runtime::Status Worker::read(const Lease &lease) {
+  if (phase == Phase::Measure)
+    return asStatus(
+        database.query("SELECT 1 FROM package WHERE job_id = :p1 AND digest "
+                       "= :p2 AND pg_has_role(CAST(recorded_by AS name), "
+                       "'tarpon_builder', 'MEMBER')",
+                       {lease.job, lease.package}));
+  if (Clock::now() >= nextLook) {
+    // What is kept is a worker's memory, of which this process has not enough.
+    auto journal = Journal::openInMemory({"host", 1, "", ""});
+    auto rows =
+        copyMeasurements(database, session, lastRow, kRowsPerLook, *journal);
+    if (!rows)
+      return rows.error();
+    lastRow = rows->last;
+    nextLook = Clock::now() + kBetweenLooks;
+  }
+  return asStatus(readMeasurements(database, lease));
+}
+
+/// The packages themselves are files of a shared folder, which the database
+/// does not see.
+runtime::Status Worker::write(const Lease &lease) {
+  if (phase == Phase::Measure)
+    return writeMeasurements(database, lease, pretend(lease));
+  if (lease.round > 0)
+    return runtime::success();
+  auto done = database.execute(
+      "INSERT INTO package (digest, job_id, bytes, parts, created) VALUES "
+      "(:p1, :p2, :p3, :p4, $NOW) ON CONFLICT DO NOTHING",
+      {std::string(kPackage), lease.job, int64_t(100000), int64_t(0)});
+  return done ? runtime::success() : runtime::Status(done.error());
+}
+
+/// A job keeps its expected gain, so that jobs end while others begin, as in
+/// the middle of a long list.
+runtime::Status Worker::doJob(const Lease &lease) {
+  if (auto status = read(lease); !status)
+    return status;
+  std::this_thread::sleep_for(std::chrono::duration<double>(workSeconds));
+  NextStep next;
+  if (phase == Phase::Measure)
+    next = {Phase::Compile, lease.round + 1, "", std::nullopt};
+  else if (lease.round == 0)
+    next = {Phase::Measure, 0, kPackage, std::nullopt};
+  Clock::time_point start = Clock::now();
+  JobQueue queue(database, number, kLeaseSeconds);
+  auto done = queue.complete(lease, next, "a line of a log\n",
+                             [&] { return write(lease); });
+  tally.add(tally.completeMs, since(start));
+  if (!done)
+    return done.error();
+  if (!*done)
+    ++tally.refused;
+  else if (!next.phase)
+    ++tally.ended;
+  if (*done && tally.counts())
+    ++(next.phase ? tally.handedOver : tally.completed);
+  return runtime::success();
+}
+
+runtime::Status Worker::takeSome() {
+  Clock::time_point start = Clock::now();
+  JobQueue queue(database, number, kLeaseSeconds);
+  auto leases = queue.claim(session, phase, batch);
+  if (!leases)
+    return leases.error();
+  tally.add(tally.claimMs, since(start));
+  for (const Lease &lease : *leases)
+    heartbeat.hold(lease);
+  for (const Lease &lease : *leases) {
+    if (auto status = doJob(lease); !status)
+      return status;
+    heartbeat.release(lease);
+  }
+  if (!leases->empty()) {
+    idleMs = kShortestIdleMs;
+    return runtime::success();
+  }
+  // One or two workers do what a builder and an evaluator do on each node.
+  if (numWorkers < 3)
+    phase = phase == Phase::Compile ? Phase::Measure : Phase::Compile;
+  std::this_thread::sleep_for(std::chrono::milliseconds(idleMs));
+  // As the pauses of real workers, of which a crowd's are longer.
+  idleMs = std::min<int64_t>(idleMs * 2,
+                             std::clamp<int64_t>(4 * numWorkers, 40, 2000));
+  return runtime::success();
+}
+
+static std::unique_ptr<Database> connect(runtime::Status &status) {
   auto opened = Database::open(url);
   if (!opened) {
-    ++tally.failures;
-    return;
+    status = opened.error();
+    return nullptr;
   }
-  Database &database = **opened;
-  JobQueue queue(database, number, 60);
-  // Many workers do not start at the same moment.
+  status = (*opened)->limitIdleTransactions(getIdleLimit(kLeaseSeconds));
+  return status ? std::move(*opened) : nullptr;
+}
+
+/// Many workers do not start at the same moment; those that the server makes
+/// wait for too long try again, as real ones.
+static void work(int64_t session, int64_t number, Clock::time_point start,
+                 Clock::time_point end, Tally &tally) {
+  runtime::Status status = runtime::success();
+  std::unique_ptr<Database> database = connect(status);
+  while (!database && Clock::now() < end) {
+    ++tally.connectedLate;
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    database = connect(status);
+  }
+  if (!database)
+    return tally.fail(status.message());
+  Worker worker(*database, session, number, tally);
   std::this_thread::sleep_until(
       start +
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
           workSeconds * static_cast<double>(batch) *
           static_cast<double>(number % 997) / 997)));
-  Phase phase = number % 2 ? Phase::Compile : Phase::Measure;
-  Clock::time_point lastBeat = Clock::now();
-  while (untilDone ? tally.completed < numJobs : Clock::now() < end) {
-    Clock::time_point claimStart = Clock::now();
-    auto leases = queue.claim(session, phase, batch);
-    if (!leases) {
-      ++tally.failures;
-      return;
-    }
-    tally.add(tally.claimMs, since(claimStart));
-    if (tally.counts())
-      tally.claimed += static_cast<int64_t>(leases->size());
-    if (leases->empty())
-      phase = phase == Phase::Compile ? Phase::Measure : Phase::Compile;
-    for (const Lease &lease : *leases) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(workSeconds));
-      NextStep next;
-      if (phase == Phase::Measure)
-        next = {Phase::Compile, lease.round + 1, "", std::nullopt};
-      else if (lease.round == 0)
-        next = {Phase::Measure, 0, "", 1.0};
-      Clock::time_point completeStart = Clock::now();
-      std::vector<Measurement> rows = pretend(lease);
-      auto done = queue.complete(lease, next, "a line of a log\n", [&] {
-        return phase == Phase::Measure
-                   ? writeMeasurements(database, lease, rows)
-                   : runtime::success();
-      });
-      tally.add(tally.completeMs, since(completeStart));
-      if (!done)
-        ++tally.failures;
-      else if (!*done)
-        ++tally.refused;
-      else if (tally.counts())
-        ++(next.phase ? tally.measured : tally.completed);
-    }
-    if (since(lastBeat) > 20000) {
-      (void)queue.renew({});
-      (void)queue.reapInTurn();
-      lastBeat = Clock::now();
-    }
-    if (leases->empty())
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  while (status && (untilDone ? tally.ended < numJobs : Clock::now() < end))
+    status = worker.takeSome();
+  if (!status)
+    tally.fail(status.message());
 }
 
 static double percentile(std::vector<double> values, double share) {
@@ -232,25 +371,44 @@ int main(int argc, char **argv) {
   std::vector<std::thread> threads;
   for (int64_t i = 0; i < numWorkers; ++i)
     threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));
+  std::this_thread::sleep_until(tally.from);
+  ServerLoad before = readLoad(**opened, serverProcess);
+  if (!untilDone)
+    std::this_thread::sleep_until(tally.until);
+  ServerLoad load = readLoad(**opened, serverProcess);
   for (std::thread &thread : threads)
     thread.join();
+  if (untilDone)
+    load = readLoad(**opened, serverProcess);
   double elapsed = untilDone ? since(start) / 1000 : double(seconds);
-  auto rate = [&](int64_t count) {
-    return static_cast<double>(count) / elapsed;
-  };
+  auto rate = [&](double count) { return count / elapsed; };
+  auto phases = static_cast<double>(tally.completed + tally.handedOver);
   llvm::outs() << llvm::formatv(
       "{{\"jobs\": {0}, \"workers\": {1}, \"batch\": {2}, "
-      "\"prepare_seconds\": {3:F1}, \"seconds\": {4:F1}, "
-      "\"jobs_claimed_per_second\": {5:F0}, \"claims_per_second\": {6:F0}, "
-      "\"phases_completed_per_second\": {7:F0}, \"claim_p50_ms\": {8:F2}, "
-      "\"claim_p99_ms\": {9:F2}, \"complete_p50_ms\": {10:F2}, "
-      "\"complete_p99_ms\": {11:F2}, \"refused\": {12}, \"failures\": {13}}\n",
-      int64_t(numJobs), int64_t(numWorkers), int64_t(batch), prepareSeconds,
-      elapsed, rate(tally.claimed),
-      rate(static_cast<int64_t>(tally.claimMs.size())),
-      rate(tally.completed + tally.measured), percentile(tally.claimMs, 0.5),
-      percentile(tally.claimMs, 0.99), percentile(tally.completeMs, 0.5),
-      percentile(tally.completeMs, 0.99), tally.refused.load(),
-      tally.failures.load());
+      "\"connected_late\": {3}, \"seconds\": {4:F1}, \"jobs_per_second\": "
+      "{5:F0}, "
+      "\"phases_per_second\": {6:F0}, \"claims_per_second\": {7:F0}, "
+      "\"claim_p50_ms\": {8:F2}, \"claim_p99_ms\": {9:F2}, "
+      "\"complete_p50_ms\": {10:F2}, \"complete_p99_ms\": {11:F2}, ",
+      int64_t(numJobs), int64_t(numWorkers), int64_t(batch),
+      tally.connectedLate.load(), elapsed,
+      rate(static_cast<double>(tally.completed)), rate(phases),
+      rate(static_cast<double>(tally.claimMs.size())),
+      percentile(tally.claimMs, 0.5), percentile(tally.claimMs, 0.99),
+      percentile(tally.completeMs, 0.5), percentile(tally.completeMs, 0.99));
+  llvm::outs() << llvm::formatv(
+      "\"server_cores\": {0:F2}, \"workers_cores\": {1:F2}, "
+      "\"machine_cores\": {2:F2}, \"transactions_per_second\": {3:F0}, "
+      "\"wal_mb_per_second\": {4:F1}, \"wal_bytes_per_phase\": {5:F0}, "
+      "\"prepare_seconds\": {6:F1}, \"refused\": {7}, \"failures\": "
+      "{8}}\n",
+      rate(load.server - before.server), rate(load.self - before.self),
+      rate(load.machine - before.machine),
+      rate(load.transactions - before.transactions),
+      rate(load.walBytes - before.walBytes) / 1e6,
+      phases > 0 ? (load.walBytes - before.walBytes) / phases : 0,
+      prepareSeconds, tally.refused.load(), tally.failures.load());
+  if (tally.failures)
+    llvm::errs() << tally.firstFailure << "\n";
   return tally.failures ? 1 : 0;
 }

@@ -211,6 +211,11 @@ static void prepareSqlite(soci::session &session) {
   session << "PRAGMA foreign_keys = ON";
 }
 
+static std::string printIdleLimit(int64_t milliseconds) {
+  return "SET idle_in_transaction_session_timeout = " +
+         std::to_string(milliseconds);
+}
+
 Status Database::reconnect() {
   try {
     auto made = std::make_unique<Connection>();
@@ -220,8 +225,7 @@ Status Database::reconnect() {
       // Notices, of what is there already, would go to standard error.
       made->session << "SET client_min_messages = warning";
       if (idleLimit > 0)
-        made->session << "SET idle_in_transaction_session_timeout = " +
-                             std::to_string(idleLimit);
+        made->session << printIdleLimit(idleLimit);
     } else {
       made->session.open(soci::sqlite3, "dbname=" + url.substr(kSqlite.size()));
       prepareSqlite(made->session);
@@ -241,7 +245,10 @@ Status Database::limitIdleTransactions(double seconds) {
       isPostgres()
           ? std::max<int64_t>(1, static_cast<int64_t>(seconds / kMillisecond))
           : 0;
-  return idleLimit ? reconnect() : success();
+  if (idleLimit == 0)
+    return success();
+  auto done = execute(printIdleLimit(idleLimit));
+  return done ? success() : Status(done.error());
 }
 
 //===----------------------------------------------------------------------===//
