@@ -86,9 +86,9 @@ Status BuildWork::readHistory() {
     return success();
   if (rowsHeld > kMostRows)
     beginHistory();
-  Result<CopiedRows> rows = copyMeasurements(
-      database, session.id, lastRow, lastRow == 0 ? kFirstRows : kRowsPerLook,
-      *journal);
+  Result<CopiedRows> rows =
+      copyMeasurements(database, session.id, lastRow,
+                       lastRow == 0 ? kFirstRows : kRowsPerLook, *journal);
   if (!rows)
     return rows.error();
   lastRow = rows->last;

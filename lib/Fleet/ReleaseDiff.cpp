@@ -129,10 +129,9 @@ static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
     auto found = repeats.find(group);
     auto same =
         found == repeats.end() ? std::vector<TimePair>() : found->second;
-    for (auto [change, time] :
-         llvm::zip_equal(changes,
-                         compareTimes(pairs, same, comparisons,
-                                      getConditions(diff, group.first))))
+    for (auto [change, time] : llvm::zip_equal(
+             changes, compareTimes(pairs, same, comparisons,
+                                   getConditions(diff, group.first))))
       change->time = time;
   }
 }

@@ -73,7 +73,8 @@ TEST_P(MeasurementsTest, earlierWinnersAreThoseOfOtherSessionsOfTheTarget) {
 
 TEST_P(MeasurementsTest, theLatestRowsOfTheSameContextAreCopied) {
   int64_t problem = addProblem("a"), other = addProblem("b");
-  int64_t before = addSession("before", "here"), now = addSession("now", "here"),
+  int64_t before = addSession("before", "here"),
+          now = addSession("now", "here"),
           elsewhere = addSession("elsewhere", "there"),
           another = addSession("another", "here");
   run("UPDATE session SET kernel_version = '2' WHERE id = :p1", {another});
