@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ClaimSize.h"
 #include "FleetLoad.h"
 #include "Heartbeat.h"
 
 #include "tarpon/Fleet/JobQueue.h"
 #include "tarpon/Fleet/Measurements.h"
-#include "tarpon/Fleet/Worker.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -39,8 +39,6 @@ static llvm::cl::opt<std::string> url(llvm::cl::Positional, llvm::cl::Required,
                                       llvm::cl::desc("DB"));
 static llvm::cl::opt<int64_t> numJobs("jobs", llvm::cl::init(1000000));
 static llvm::cl::opt<int64_t> numWorkers("workers", llvm::cl::init(1000));
-static llvm::cl::opt<int64_t> batch("batch",
-                                    llvm::cl::init(WorkerOptions().batch));
 static llvm::cl::opt<int64_t> serverProcess(
     "server-process",
     llvm::cl::desc("The server's first process, whose use of the cores is "
@@ -176,6 +174,8 @@ static std::vector<Measurement> pretend(const Lease &lease) {
 }
 
 static constexpr double kLeaseSeconds = 60;
+/// The first jobs of a worker are two.
+static constexpr double kFirstClaim = 2;
 /// As BuildWork.cpp.
 static constexpr int64_t kRowsPerLook = 2000;
 static constexpr std::chrono::seconds kBetweenLooks(60);
@@ -211,6 +211,7 @@ private:
   int64_t lastRow = 0;
   /// Of many builders, some look at any time.
   Clock::time_point nextLook;
+  ClaimSize claimSize{kLeaseSeconds};
   int64_t idleMs = kShortestIdleMs;
   static constexpr int64_t kShortestIdleMs = 20;
 };
@@ -256,9 +257,11 @@ runtime::Status Worker::write(const Lease &lease) {
 /// A job keeps its expected gain, so that jobs end while others begin, as in
 /// the middle of a long list.
 runtime::Status Worker::doJob(const Lease &lease) {
+  Clock::time_point begin = Clock::now();
   if (auto status = read(lease); !status)
     return status;
   std::this_thread::sleep_for(std::chrono::duration<double>(workSeconds));
+  claimSize.note(since(begin) / 1000);
   NextStep next;
   if (phase == Phase::Measure)
     next = {Phase::Compile, lease.round + 1, "", std::nullopt};
@@ -283,7 +286,7 @@ runtime::Status Worker::doJob(const Lease &lease) {
 runtime::Status Worker::takeSome() {
   Clock::time_point start = Clock::now();
   JobQueue queue(database, number, kLeaseSeconds);
-  auto leases = queue.claim(session, phase, batch);
+  auto leases = queue.claim(session, phase, claimSize.get());
   if (!leases)
     return leases.error();
   tally.add(tally.claimMs, since(start));
@@ -335,8 +338,8 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
   std::this_thread::sleep_until(
       start +
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-          workSeconds * static_cast<double>(batch) *
-          static_cast<double>(number % 997) / 997)));
+          workSeconds * kFirstClaim * static_cast<double>(number % 997) /
+          997)));
   while (status && (untilDone ? tally.ended < numJobs : Clock::now() < end))
     status = worker.takeSome();
   if (!status)
@@ -384,13 +387,16 @@ int main(int argc, char **argv) {
   auto rate = [&](double count) { return count / elapsed; };
   auto phases = static_cast<double>(tally.completed + tally.handedOver);
   llvm::outs() << llvm::formatv(
-      "{{\"jobs\": {0}, \"workers\": {1}, \"batch\": {2}, "
+      "{{\"jobs\": {0}, \"workers\": {1}, \"jobs_per_claim\": {2:F1}, "
       "\"connected_late\": {3}, \"seconds\": {4:F1}, \"jobs_per_second\": "
       "{5:F0}, "
       "\"phases_per_second\": {6:F0}, \"claims_per_second\": {7:F0}, "
       "\"claim_p50_ms\": {8:F2}, \"claim_p99_ms\": {9:F2}, "
       "\"complete_p50_ms\": {10:F2}, \"complete_p99_ms\": {11:F2}, ",
-      int64_t(numJobs), int64_t(numWorkers), int64_t(batch),
+      int64_t(numJobs), int64_t(numWorkers),
+      tally.claimMs.empty()
+          ? 0
+          : phases / static_cast<double>(tally.claimMs.size()),
       tally.connectedLate.load(), elapsed,
       rate(static_cast<double>(tally.completed)), rate(phases),
       rate(static_cast<double>(tally.claimMs.size())),

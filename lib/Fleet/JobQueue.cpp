@@ -17,9 +17,12 @@ using tarpon::runtime::Status;
 using tarpon::runtime::success;
 
 /// The condition that a worker owns a job; the parameters are the job, the
-/// lease and the worker.
+/// lease and the worker. The server finds the row by its number: with the state
+/// as it is, it may go through the index of leased jobs, which it took for
+/// empty when it planned.
 static constexpr const char *kOwned =
-    " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND state = 'leased'";
+    " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND "
+    "state || '' = 'leased'";
 
 /// The reasons of attempts that the database has refused begin so.
 static constexpr llvm::StringLiteral kRefused = "refused: ";
@@ -95,7 +98,7 @@ Result<Renewal> JobQueue::renew(const std::set<LeaseKey> &held) {
   }
   Result<Rows> jobs = database.query(
       "UPDATE job SET lease_until = $NOW + :p1 WHERE worker_id = :p2 AND "
-      "state = 'leased' AND lease_until >= $NOW AND (" +
+      "state || '' = 'leased' AND lease_until >= $NOW AND (" +
           which + ") RETURNING id, lease",
       values);
   if (!jobs)

@@ -76,14 +76,13 @@ tarpon::fleet::writeMeasurements(Database &database, const Lease &lease,
 
 std::string tarpon::fleet::selectMeasurements(bool withSamples,
                                               const char *more) {
-  return std::string("SELECT measurement.id, problem.key, solver, config, "
+  return std::string("SELECT measurement.id, (SELECT key FROM problem WHERE "
+                     "problem.id = measurement.problem_id), solver, config, "
                      "stage, status, ") +
          (withSamples ? "samples" : "'[]'") +
          ", median, mad, max_error, relative_l2, workspace, rounds, detail, "
          "is_dropped, is_modelled" +
-         more +
-         " FROM measurement JOIN problem ON problem.id = "
-         "measurement.problem_id ";
+         more + " FROM measurement ";
 }
 
 std::vector<double> tarpon::fleet::parseSamples(const std::string &text) {
@@ -155,27 +154,47 @@ tarpon::fleet::findEarlierWinners(Database &database, int64_t session,
   return winners;
 }
 
+/// The sessions in whose context times are comparable with the session's.
+static Result<Rows> findSameContext(Database &database, int64_t session) {
+  return database.query(
+      "SELECT other.id FROM session AS own JOIN session AS other ON "
+      "other.context_target = own.context_target AND other.context_tarpon = "
+      "own.context_tarpon AND other.context_llvm = own.context_llvm AND "
+      "other.context_caches = own.context_caches AND other.kernel_version = "
+      "own.kernel_version AND other.threads = own.threads AND "
+      "other.is_emulated = own.is_emulated WHERE own.id = :p1",
+      {session});
+}
+
+/// Each session is a range of an index.
 Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
                                                    int64_t session,
                                                    int64_t after, int64_t max,
                                                    Journal &journal) {
-  Result<Rows> rows = database.query(
-      selectMeasurements(/*withSamples=*/false) +
-          "WHERE measurement.id > :p2 AND measurement.session_id IN (SELECT "
-          "other.id FROM session AS own JOIN session AS other ON "
-          "other.context_target = own.context_target AND other.context_tarpon "
-          "= own.context_tarpon AND other.context_llvm = own.context_llvm AND "
-          "other.context_caches = own.context_caches AND other.kernel_version "
-          "= own.kernel_version AND other.threads = own.threads AND "
-          "other.is_emulated = own.is_emulated WHERE own.id = :p1) ORDER BY "
-          "measurement.id DESC LIMIT :p3",
-      {session, after, max});
-  if (!rows)
-    return rows.error();
-  for (const Row &row : llvm::reverse(*rows)) {
+  Result<Rows> sessions = findSameContext(database, session);
+  if (!sessions)
+    return sessions.error();
+  Rows latest;
+  for (const Row &other : *sessions) {
+    Result<Rows> rows = database.query(
+        selectMeasurements(/*withSamples=*/false) +
+            "WHERE measurement.session_id + 0 = :p1 AND measurement.id > :p2 "
+            "ORDER BY measurement.id DESC LIMIT " +
+            std::to_string(max),
+        {other.integer(0), after});
+    if (!rows)
+      return rows.error();
+    llvm::append_range(latest, *rows);
+  }
+  llvm::sort(latest, [](const Row &a, const Row &b) {
+    return a.integer(0) > b.integer(0);
+  });
+  if (latest.size() > static_cast<size_t>(max))
+    latest.erase(latest.begin() + max, latest.end());
+  for (const Row &row : llvm::reverse(latest)) {
     if (Status status = journal.record(readMeasurementRow(row)); !status)
       return status.error();
     after = row.integer(0);
   }
-  return CopiedRows{static_cast<int64_t>(rows->size()), after};
+  return CopiedRows{static_cast<int64_t>(latest.size()), after};
 }

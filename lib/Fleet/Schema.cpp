@@ -126,8 +126,18 @@ static constexpr const char *kVersion2[] = {
     "INSERT INTO reaping (last) VALUES (0)",
 };
 
-static constexpr llvm::ArrayRef<const char *> kVersions[] = {kVersion1,
-                                                             kVersion2};
+/// Each claim and each end of a phase writes to every index of the jobs, of
+/// which two served few queries. Builders read the latest rows of a session, by
+/// an index that only a condition of the same form may use: a server that plans
+/// while a session has no rows took it for a problem's rows, too.
+static constexpr const char *kVersion3[] = {
+    "DROP INDEX job_open",
+    "DROP INDEX job_worker",
+    "CREATE INDEX measurement_session ON measurement ((session_id + 0), id)",
+};
+
+static constexpr llvm::ArrayRef<const char *> kVersions[] = {
+    kVersion1, kVersion2, kVersion3};
 static_assert(std::size(kVersions) == kSchemaVersion);
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #include "tarpon/Fleet/Worker.h"
 
 #include "BuildWork.h"
+#include "ClaimSize.h"
 #include "Heartbeat.h"
 #include "Machine.h"
 #include "MeasureWork.h"
@@ -106,6 +107,7 @@ private:
   std::string packages;
   int64_t worker = 0;
   double leaseSeconds = 60;
+  ClaimSize claimSize{leaseSeconds};
   Clock::time_point start = Clock::now();
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
@@ -238,6 +240,7 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
                                  : refusal};
   for (const ServedSession &each : served)
     leaseSeconds = each.session.settings.leaseSeconds;
+  claimSize = ClaimSize(leaseSeconds);
   return success();
 }
 
@@ -308,7 +311,9 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   if (options.takesTurns && !takeTurn(isLost)) {
     result = PhaseResult::fail(Cause::Returned, "its turn did not come");
   } else {
+    Clock::time_point begin = Clock::now();
     result = each.work->run(lease, log, isLost);
+    claimSize.note(std::chrono::duration<double>(Clock::now() - begin).count());
     turn.release();
   }
   Status status = report(lease, result, log);
@@ -328,7 +333,7 @@ Result<bool> WorkerRun::takeSome() {
     Result<std::vector<Lease>> leases = std::vector<Lease>();
     Status claimed = persist(
         [&]() -> Status {
-          leases = queue.claim(each.session.id, options.phase, options.batch);
+          leases = queue.claim(each.session.id, options.phase, claimSize.get());
           return leases ? success() : Status(leases.error());
         },
         kPatience);
@@ -369,7 +374,7 @@ Result<Outlook> WorkerRun::lookAhead() {
             "AND state = 'leased') OR EXISTS (SELECT 1 FROM job WHERE "
             "session_id = :p1 AND state = 'waiting' AND phase = :p2) THEN 2 "
             "WHEN EXISTS (SELECT 1 FROM job WHERE session_id = :p1 AND state "
-            "IN ('waiting', 'leased')) THEN 1 ELSE 0 END",
+            "= 'waiting') THEN 1 ELSE 0 END",
             {each.session.id, getPhaseName(other).str()}),
         "the jobs cannot be counted");
     if (!row)

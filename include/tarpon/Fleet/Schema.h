@@ -29,7 +29,7 @@
 namespace tarpon::fleet {
 
 /// The version of the tables that this build reads and writes.
-inline constexpr int64_t kSchemaVersion = 2;
+inline constexpr int64_t kSchemaVersion = 3;
 
 /// Creates the tables, and on PostgreSQL the roles tarpon_reader,
 /// tarpon_builder, tarpon_evaluator and tarpon_administrator, with the least

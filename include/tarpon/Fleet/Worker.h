@@ -39,8 +39,6 @@ struct WorkerOptions {
   /// Works on a job only while no other worker of this machine that takes turns
   /// does: builders and evaluators share cores.
   bool takesTurns = false;
-  /// The number of jobs that are taken at once.
-  int64_t batch = 2;
   /// Slurm's number of the job that started the worker; "" for none.
   std::string slurmJob;
   /// Polled often. When it returns true, the jobs are given back and the

@@ -31,7 +31,6 @@ struct FleetWorkerArguments {
   std::string database, label, role, target;
   std::optional<double> seconds;
   std::vector<int> cores;
-  int64_t batch = 2;
   bool takesTurns = false, isQuiet = false;
 };
 
@@ -54,7 +53,6 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
   options.seconds = arguments.seconds;
   options.cores = arguments.cores;
   options.takesTurns = arguments.takesTurns;
-  options.batch = arguments.batch;
   options.shouldEnd = [] { return wasToldToEnd.load(); };
   if (const char *job = std::getenv("SLURM_JOB_ID"))
     options.slurmJob = job;
@@ -104,10 +102,6 @@ void addFleetWorker(CommandSet &commands) {
   sub->add_flag("--take-turns", arguments.takesTurns,
                 "Work only while no other worker of this machine with this "
                 "option does: builders and evaluators share cores");
-  sub->add_option("--batch", arguments.batch,
-                  "Jobs that are taken at once (default: 2)")
-      ->type_name("N")
-      ->check(options::isBetween(int64_t(1), int64_t(1000)));
   sub->add_flag("--quiet", arguments.isQuiet, "Say errors only");
 }
 
