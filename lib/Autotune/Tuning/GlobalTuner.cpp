@@ -187,8 +187,12 @@ Status GlobalTuner::compareUntuned(llvm::ArrayRef<Trial *> group,
   return runtime::success();
 }
 
+/// A run that is over at once answers with what it has measured first. In eight
+/// networks on an Emerald Rapids, nchw took 1.11 to 1.81 of nhwc's time.
+static const Layout kPromisingLayout{Layout::NHWC};
+
 /// Returns the choices in groups of one dtype and fusion, the promising ones
-/// first: models are hardly faster without fusion.
+/// first, in each group, too: models are hardly faster without fusion.
 std::vector<std::vector<Trial *>> GlobalTuner::groupTrials() {
   std::vector<std::vector<Trial *>> groups;
   for (Fusion fusion : kFusions)
@@ -201,6 +205,11 @@ std::vector<std::vector<Trial *>> GlobalTuner::groupTrials() {
         groups.emplace_back();
       groups.back().push_back(&trial);
     }
+  for (std::vector<Trial *> &group : groups)
+    llvm::stable_sort(group, [](const Trial *a, const Trial *b) {
+      return a->choice.layout == kPromisingLayout &&
+             b->choice.layout != kPromisingLayout;
+    });
   return groups;
 }
 
