@@ -207,7 +207,8 @@ class Node:
             try:
                 if os.stat(f"/proc/{name}/ns/pid").st_ino == own:
                     found.append(int(name))
-            except (FileNotFoundError, ProcessLookupError):
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                # A process that is ending has no namespaces that may be looked at.
                 continue
         return found
 
