@@ -174,8 +174,6 @@ static std::vector<Measurement> pretend(const Lease &lease) {
 }
 
 static constexpr double kLeaseSeconds = 60;
-/// The first jobs of a worker are two.
-static constexpr double kFirstClaim = 2;
 /// As BuildWork.cpp.
 static constexpr int64_t kRowsPerLook = 2000;
 static constexpr std::chrono::seconds kBetweenLooks(60);
@@ -261,7 +259,7 @@ runtime::Status Worker::doJob(const Lease &lease) {
   if (auto status = read(lease); !status)
     return status;
   std::this_thread::sleep_for(std::chrono::duration<double>(workSeconds));
-  claimSize.note(since(begin) / 1000);
+  claimSize.note(Clock::now() - begin);
   NextStep next;
   if (phase == Phase::Measure)
     next = {Phase::Compile, lease.round + 1, "", std::nullopt};
@@ -321,10 +319,17 @@ static std::unique_ptr<Database> connect(runtime::Status &status) {
   return status ? std::move(*opened) : nullptr;
 }
 
-/// Many workers do not start at the same moment; those that the server makes
-/// wait for too long try again, as real ones.
+/// Workers start one after the other in most of the warmup, as Slurm starts
+/// them: of a crowd that connects at once, many give up and begin anew. Those
+/// that the server makes wait for too long try again, as real ones.
 static void work(int64_t session, int64_t number, Clock::time_point start,
                  Clock::time_point end, Tally &tally) {
+  constexpr double kShareOfWarmup = 0.7;
+  std::this_thread::sleep_until(
+      start +
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+          kShareOfWarmup * warmup * static_cast<double>(number) /
+          static_cast<double>(numWorkers))));
   runtime::Status status = runtime::success();
   std::unique_ptr<Database> database = connect(status);
   while (!database && Clock::now() < end) {
@@ -335,11 +340,6 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
   if (!database)
     return tally.fail(status.message());
   Worker worker(*database, session, number, tally);
-  std::this_thread::sleep_until(
-      start +
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-          workSeconds * kFirstClaim * static_cast<double>(number % 997) /
-          997)));
   while (status && (untilDone ? tally.ended < numJobs : Clock::now() < end))
     status = worker.takeSome();
   if (!status)

@@ -7,8 +7,8 @@
 //
 // A claim costs the server as much as the rest of a phase, so that workers
 // whose phases are short take several: as many as they do in four seconds, or
-// in a fifteenth of the lease. The last jobs of a list may wait so long for a
-// worker that has others before them.
+// in a fifteenth of the lease, if each takes as long as the longest of the last
+// eight. Whatever is left of them after twice that time is given back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,36 +16,52 @@
 #define TARPON_LIB_FLEET_CLAIMSIZE_H
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 
 namespace tarpon::fleet {
 
-/// Not thread-safe.
+/// Of one session. Not thread-safe.
 class ClaimSize {
 public:
-  explicit ClaimSize(double leaseSeconds)
-      : seconds(std::min(4.0, leaseSeconds / 15)) {}
+  using Seconds = std::chrono::duration<double>;
 
-  /// A worker that knows nothing about its jobs has the next one while it does
+  explicit ClaimSize(double leaseSeconds)
+      : span(std::min(4.0, leaseSeconds / 15)) {}
+
+  /// A worker that knows little about its jobs has the next one while it does
   /// the first.
   int64_t get() const {
-    constexpr double kLeast = 2, kMost = 16;
-    return mean > 0
-               ? static_cast<int64_t>(std::clamp(seconds / mean, kLeast, kMost))
-               : static_cast<int64_t>(kLeast);
+    if (times.size() < kTimes)
+      return kLeast;
+    double jobs = span / std::max(*std::ranges::max_element(times), kShortest);
+    return static_cast<int64_t>(
+        std::clamp(jobs, static_cast<double>(kLeast), kMost));
   }
 
-  /// Takes the time that a job has taken.
-  void note(double jobSeconds) {
-    constexpr double kWeight = 0.25, kShortest = 1e-6;
-    double time = std::max(jobSeconds, kShortest);
-    mean = mean > 0 ? mean + kWeight * (time - mean) : time;
+  /// Takes the time of a job that has ended well.
+  void note(Seconds time) {
+    times.push_back(time);
+    if (times.size() > kTimes)
+      times.pop_front();
+  }
+
+  /// Returns true if the job at that position of a claim is to be given back,
+  /// so long after the claim.
+  bool isLate(size_t position, Seconds time) const {
+    return position >= static_cast<size_t>(kLeast) && time > 2 * span;
   }
 
 private:
-  double seconds;
-  /// The exponentially weighted mean; 0 if no job was done yet.
-  double mean = 0;
+  static constexpr int64_t kLeast = 2;
+  static constexpr double kMost = 16;
+  static constexpr size_t kTimes = 8;
+  static constexpr Seconds kShortest{1e-6};
+
+  Seconds span;
+  std::deque<Seconds> times;
 };
 
 } // namespace tarpon::fleet

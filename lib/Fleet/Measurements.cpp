@@ -154,7 +154,8 @@ tarpon::fleet::findEarlierWinners(Database &database, int64_t session,
   return winners;
 }
 
-/// The sessions in whose context times are comparable with the session's.
+/// The last sessions in whose context times are comparable with the session's,
+/// the latest first. It has no device before an evaluator has come.
 static Result<Rows> findSameContext(Database &database, int64_t session) {
   return database.query(
       "SELECT other.id FROM session AS own JOIN session AS other ON "
@@ -162,11 +163,12 @@ static Result<Rows> findSameContext(Database &database, int64_t session) {
       "own.context_tarpon AND other.context_llvm = own.context_llvm AND "
       "other.context_caches = own.context_caches AND other.kernel_version = "
       "own.kernel_version AND other.threads = own.threads AND "
-      "other.is_emulated = own.is_emulated WHERE own.id = :p1",
+      "other.is_emulated = own.is_emulated AND (other.device = own.device OR "
+      "own.device = '') WHERE own.id = :p1 ORDER BY other.id DESC LIMIT 5",
       {session});
 }
 
-/// Each session is a range of an index.
+/// Each session is a range of an index. Later sessions have later rows.
 Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
                                                    int64_t session,
                                                    int64_t after, int64_t max,
@@ -176,11 +178,14 @@ Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
     return sessions.error();
   Rows latest;
   for (const Row &other : *sessions) {
+    size_t left = static_cast<size_t>(max) - latest.size();
+    if (left == 0)
+      break;
     Result<Rows> rows = database.query(
         selectMeasurements(/*withSamples=*/false) +
             "WHERE measurement.session_id + 0 = :p1 AND measurement.id > :p2 "
             "ORDER BY measurement.id DESC LIMIT " +
-            std::to_string(max),
+            std::to_string(left),
         {other.integer(0), after});
     if (!rows)
       return rows.error();
@@ -189,8 +194,6 @@ Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
   llvm::sort(latest, [](const Row &a, const Row &b) {
     return a.integer(0) > b.integer(0);
   });
-  if (latest.size() > static_cast<size_t>(max))
-    latest.erase(latest.begin() + max, latest.end());
   for (const Row &row : llvm::reverse(latest)) {
     if (Status status = journal.record(readMeasurementRow(row)); !status)
       return status.error();

@@ -89,7 +89,7 @@ static void addOlder(const ResultSet &newer, const TargetProblem &problem,
   else if (found->second.measurement == record.measurement)
     ++diff.same;
   else
-    diff.changes.push_back({record, found->second, {}});
+    diff.changes.push_back({record, found->second, Conditions::Different, {}});
 }
 
 static void addNewer(const ResultSet &older, const TargetProblem &problem,
@@ -107,12 +107,20 @@ static void addNewer(const ResultSet &older, const TargetProblem &problem,
 // Times
 //===----------------------------------------------------------------------===//
 
-static Conditions getConditions(const ReleaseDiff &diff,
-                                const std::string &target) {
-  bool differ = llvm::any_of(diff.sessions, [&](const auto &difference) {
-    return difference.target == target;
-  });
-  return differ ? Conditions::Different : Conditions::Same;
+static const Session *findSession(const ResultSet &set, int64_t id) {
+  auto found = llvm::find_if(
+      set.sessions, [&](const Session &session) { return session.id == id; });
+  return found == set.sessions.end() ? nullptr : &*found;
+}
+
+/// A release holds records of many sessions, so that each pair has conditions
+/// of its own.
+static Conditions getConditions(const Session *older, const Session *newer) {
+  bool areSame = older && newer &&
+                 llvm::all_of(kProperties, [&](const Property &property) {
+                   return property.second(*older) == property.second(*newer);
+                 });
+  return areSame ? Conditions::Same : Conditions::Different;
 }
 
 /// The times of each group have a noise of their own.
@@ -130,28 +138,29 @@ static void judge(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
     auto same =
         found == repeats.end() ? std::vector<TimePair>() : found->second;
     for (auto [change, time] : llvm::zip_equal(
-             changes, compareTimes(pairs, same, comparisons,
-                                   getConditions(diff, group.first))))
+             changes, compareTimes(pairs, same, comparisons, group.conditions)))
       change->time = time;
   }
 }
 
 static std::vector<RepeatedTimes>
-summarize(const std::map<TimeGroup, std::vector<TimePair>> &repeats,
-          const ReleaseDiff &diff) {
-  std::map<std::string, std::vector<double>> ratios;
-  std::set<std::string> shifted;
+summarize(const std::map<TimeGroup, std::vector<TimePair>> &repeats) {
+  const double kWorthSaying = std::log1p(0.02);
+  using Key = std::pair<std::string, Conditions>;
+  std::map<Key, std::vector<double>> ratios;
+  std::set<Key> shifted;
   for (const auto &[group, pairs] : repeats) {
+    Key key(group.target, group.conditions);
     for (const TimePair &pair : pairs)
-      ratios[group.first].push_back(pair.newer.median / pair.older.median);
-    if (getMachineShift(pairs, getConditions(diff, group.first)) != 0)
-      shifted.insert(group.first);
+      ratios[key].push_back(pair.newer.median / pair.older.median);
+    if (getMachineShift(pairs, group.conditions) > kWorthSaying)
+      shifted.insert(key);
   }
   std::vector<RepeatedTimes> repeated;
-  for (auto &[target, list] : ratios)
-    repeated.push_back({target, static_cast<int64_t>(list.size()),
+  for (auto &[key, list] : ratios)
+    repeated.push_back({key.first, static_cast<int64_t>(list.size()),
                         runtime::median(std::move(list)),
-                        shifted.count(target) > 0});
+                        shifted.count(key) > 0});
   return repeated;
 }
 
@@ -162,7 +171,7 @@ static Status judgeTimes(Database &database, ReleaseDiff &diff) {
   if (!repeats)
     return repeats.error();
   judge(*repeats, diff);
-  diff.repeated = summarize(*repeats, diff);
+  diff.repeated = summarize(*repeats);
   return success();
 }
 
@@ -184,6 +193,9 @@ Result<ReleaseDiff> tarpon::fleet::compareResults(Database &database,
     addOlder(newer, problem, record, diff);
   for (const auto &[problem, record] : newer.records)
     addNewer(older, problem, record, diff);
+  for (RecordChange &change : diff.changes)
+    change.conditions = getConditions(findSession(older, change.older.session),
+                                      findSession(newer, change.newer.session));
   if (Status status = judgeTimes(database, diff); !status)
     return status.error();
   return diff;

@@ -100,8 +100,8 @@ static void printGroup(llvm::StringRef title, const std::vector<Row> &rows,
 
 llvm::StringRef tarpon::fleet::describeMachine(const RepeatedTimes &repeated) {
   return repeated.isMachine
-             ? ", by the same build on the same device: no time is accused of "
-               "what the machine does to all"
+             ? ", by the same build on the same model of a device: no time is "
+               "accused of what the machine does to all"
              : "";
 }
 

@@ -100,7 +100,7 @@ static Status readPairs(Database &database, const SessionPair &sessions,
                         llvm::ArrayRef<int64_t> problems,
                         std::vector<TimePair> &repeats) {
   MeasurementStage stage =
-      sessions.group.second ? MeasurementStage::Final : MeasurementStage::Race;
+      sessions.group.isFinal ? MeasurementStage::Final : MeasurementStage::Race;
   while (!problems.empty()) {
     std::vector<Value> values = {sessions.older, sessions.newer,
                                  getStageName(stage).str()};

@@ -17,13 +17,19 @@
 
 namespace tarpon::fleet {
 
-/// Times that are measured alike: those of a target, in the final or not.
-using TimeGroup = std::pair<std::string, bool>;
+/// Times that are measured alike.
+struct TimeGroup {
+  std::string target;
+  bool isFinal;
+  Conditions conditions;
+
+  auto operator<=>(const TimeGroup &) const = default;
+};
 
 inline TimeGroup getGroup(const RecordChange &change) {
   bool isFinal = change.older.stage == MeasurementStage::Final &&
                  change.newer.stage == MeasurementStage::Final;
-  return {change.older.target, isFinal};
+  return {change.older.target, isFinal, change.conditions};
 }
 
 /// Reads the samples of the changes' times.

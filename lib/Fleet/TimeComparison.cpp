@@ -148,7 +148,9 @@ double tarpon::fleet::getMachineShift(llvm::ArrayRef<TimePair> repeats,
   std::vector<double> changes;
   for (const TimePair &pair : repeats)
     changes.push_back(getChange(pair));
-  return runtime::median(std::move(changes));
+  const double kMostShift = std::log(1.5);
+  double shift = runtime::median(std::move(changes));
+  return shift > 0 && shift <= kMostShift ? shift : 0;
 }
 
 namespace {

@@ -12,10 +12,12 @@
 #include "Heartbeat.h"
 #include "Machine.h"
 #include "MeasureWork.h"
+#include "WorkerPauses.h"
 
 #include "tarpon/Fleet/FleetStatus.h"
 #include "tarpon/Fleet/Schema.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
@@ -35,27 +37,6 @@ using runtime::success;
 
 using Clock = std::chrono::steady_clock;
 
-/// How long a database that does not answer is waited for beyond a lease.
-static constexpr auto kPatience = std::chrono::minutes(5);
-/// The pause between looks for jobs while others may still make some: it
-/// doubles with each look in vain.
-static constexpr auto kShortestIdle = std::chrono::milliseconds(20);
-static constexpr auto kLongestIdle = std::chrono::milliseconds(2000);
-/// While the other role has jobs, what it hands over is not to wait for a look.
-/// A pause of so much per worker of the label makes 250 looks per second of all
-/// of them at most, and whichever of the idle ones looks first gets the job.
-static constexpr auto kIdlePerWorker = std::chrono::milliseconds(4);
-static constexpr auto kShortestLongIdle = std::chrono::milliseconds(40);
-/// How long a number of workers is believed.
-static constexpr auto kCrowdAge = std::chrono::seconds(5);
-/// A worker that had no job for so long looks whether anybody is left who could
-/// hand it one: workers of both roles do not start at the same moment.
-static constexpr auto kLoneliness = std::chrono::seconds(30);
-/// The pause after a fault of the machine, such as a full disk, which doubles
-/// with each: else it would take all jobs, only to fail them.
-static constexpr auto kShortestRest = std::chrono::milliseconds(1000);
-static constexpr auto kLongestRest = std::chrono::milliseconds(60000);
-
 namespace {
 
 /// The prospects of a worker without a job.
@@ -69,6 +50,7 @@ enum class Outlook : uint8_t {
 struct ServedSession {
   Session session;
   std::unique_ptr<PhaseWork> work;
+  ClaimSize claimSize;
 };
 
 class WorkerRun {
@@ -86,6 +68,8 @@ private:
   Status serve(const std::vector<Session> &sessions);
   Status takeAll();
   Result<bool> takeSome();
+  std::string getReasonToReturn(const ServedSession &served, size_t position,
+                                Clock::time_point begin) const;
   bool takeTurn(const std::function<bool()> &isLost);
   Status doJob(ServedSession &served, const Lease &lease);
   Status report(const Lease &lease, const PhaseResult &result,
@@ -107,7 +91,6 @@ private:
   std::string packages;
   int64_t worker = 0;
   double leaseSeconds = 60;
-  ClaimSize claimSize{leaseSeconds};
   Clock::time_point start = Clock::now();
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
@@ -227,7 +210,8 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
             : MeasureWork::create(*database, session, packages,
                                   options.evaluatorProgram);
     if (work) {
-      served.push_back({session, std::move(*work)});
+      served.push_back({session, std::move(*work),
+                        ClaimSize(session.settings.leaseSeconds)});
       continue;
     }
     say(kLeftAlone.str() + work.message());
@@ -240,7 +224,6 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
                                  : refusal};
   for (const ServedSession &each : served)
     leaseSeconds = each.session.settings.leaseSeconds;
-  claimSize = ClaimSize(leaseSeconds);
   return success();
 }
 
@@ -313,7 +296,9 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   } else {
     Clock::time_point begin = Clock::now();
     result = each.work->run(lease, log, isLost);
-    claimSize.note(std::chrono::duration<double>(Clock::now() - begin).count());
+    // What fails at once says nothing about the time of others.
+    if (result.end.cause == Cause::Ok)
+      each.claimSize.note(Clock::now() - begin);
     turn.release();
   }
   Status status = report(lease, result, log);
@@ -322,6 +307,20 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
                  ? std::clamp(restTime * 2, kShortestRest, kLongestRest)
                  : std::chrono::milliseconds(0);
   return status;
+}
+
+/// Why a job that was claimed with others is not begun; "" if it is.
+std::string WorkerRun::getReasonToReturn(const ServedSession &each,
+                                         size_t position,
+                                         Clock::time_point begin) const {
+  if (options.shouldEnd() || isTimeUp())
+    return "time was up";
+  if (heartbeat->isDraining())
+    return "the machine is drained";
+  if (position > 0 && restTime.count() > 0)
+    return "the machine had a fault";
+  bool isLate = each.claimSize.isLate(position, Clock::now() - begin);
+  return isLate ? "jobs before it took too long" : "";
 }
 
 /// Returns false if there was no job. Sessions take turns, so that none waits
@@ -333,7 +332,8 @@ Result<bool> WorkerRun::takeSome() {
     Result<std::vector<Lease>> leases = std::vector<Lease>();
     Status claimed = persist(
         [&]() -> Status {
-          leases = queue.claim(each.session.id, options.phase, claimSize.get());
+          leases =
+              queue.claim(each.session.id, options.phase, each.claimSize.get());
           return leases ? success() : Status(leases.error());
         },
         kPatience);
@@ -341,14 +341,14 @@ Result<bool> WorkerRun::takeSome() {
       return claimed.error();
     for (const Lease &lease : *leases)
       heartbeat->hold(lease);
-    for (const Lease &lease : *leases) {
-      any = true;
-      bool isEnding = options.shouldEnd() || isTimeUp();
+    any |= !leases->empty();
+    Clock::time_point begin = Clock::now();
+    for (auto [position, lease] : llvm::enumerate(*leases)) {
+      std::string reason = getReasonToReturn(each, position, begin);
       Status status =
-          isEnding
-              ? report(lease, PhaseResult::fail(Cause::Returned, "time was up"),
-                       "")
-              : doJob(each, lease);
+          reason.empty()
+              ? doJob(each, lease)
+              : report(lease, PhaseResult::fail(Cause::Returned, reason), "");
       if (!status)
         return status.error();
     }
@@ -429,8 +429,9 @@ Result<bool> WorkerRun::isAlone() {
   for (const ServedSession &each : served) {
     // A job that failed waits for its next attempt.
     Result<Rows> own = database->query(
-        "SELECT 1 FROM job WHERE session_id = :p1 AND (state = 'leased' OR "
-        "(state = 'waiting' AND phase = :p2)) LIMIT 1",
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM job WHERE session_id = :p1 AND "
+        "state = 'leased') OR EXISTS (SELECT 1 FROM job WHERE session_id = :p1 "
+        "AND state = 'waiting' AND phase = :p2)",
         {each.session.id, getPhaseName(options.phase).str()});
     if (!own)
       return own.error();

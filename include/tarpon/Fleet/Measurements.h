@@ -42,8 +42,8 @@ struct CopiedRows {
 };
 
 /// Copies measurements behind row `after` into a journal, without their
-/// samples: the latest `max` of all sessions in the session's own context,
-/// whose times are comparable. Returns their number and the last row.
+/// samples: the latest `max` of the last five sessions in the session's own
+/// context, whose times are comparable. Returns their number and the last row.
 runtime::Result<CopiedRows> copyMeasurements(Database &database,
                                              int64_t session, int64_t after,
                                              int64_t max, Journal &journal);

@@ -49,6 +49,8 @@ runtime::Result<ResultSet> readResultSet(Database &database,
 /// A problem with a result in both.
 struct RecordChange {
   ResultRecord older, newer;
+  /// Those of the two records' sessions.
+  Conditions conditions = Conditions::Different;
   TimeChange time;
 
   bool hasSameSolution() const {
@@ -68,13 +70,13 @@ struct SessionDifference {
   std::string target, property, older, newer;
 };
 
-/// How long the candidates that both sides have measured on a target take now,
-/// typically, over what they took before.
+/// How long the candidates that both sides have measured on a target, under the
+/// same conditions or not, take now, typically, over what they took before.
 struct RepeatedTimes {
   std::string target;
   int64_t candidates = 0;
   double ratio = 1;
-  /// True if that is the machine's, and no time is accused for it
+  /// True if more than 2 % of it are the machine's, of which no time is accused
   /// (TimeComparison.h).
   bool isMachine = false;
 };

@@ -34,11 +34,11 @@
 //     the noise is that of the other, so that neither slower kernels nor faster
 //     ones are mistaken for it. At least 1 %.
 //
-// If both sides were measured with the same build on the same device, what all
-// repeated candidates have in common is the machine's (its clock, its
-// neighbours), however much it is, and is taken out of every change. With
-// another build it may be the compiler's, and every problem that is slower is
-// accused.
+// If both sides were measured with the same build on the same model of a
+// device, what all repeated candidates take longer is the machine's (its clock,
+// its neighbours), and is taken out of every change, up to a factor of 1.5:
+// times of a machine that is slower than that are worth nothing. With another
+// build it may be the compiler's, and every problem that is slower is accused.
 //
 // z is 3, and more where many times are compared: so much that noise alone
 // makes any of them rise with a probability of 1 % (Bonferroni; 3.7 for 100
@@ -100,18 +100,18 @@ struct TimeChange {
 enum class Conditions : uint8_t { Same, Different };
 
 /// The logarithm by which all times of the newer side are longer, where that
-/// can only be the machine: if the conditions are the same, and enough
-/// candidates were repeated to tell. Else 0.
+/// can only be the machine: if the conditions are the same, 20 candidates were
+/// repeated at least, and it is a factor of 1.5 at most. Else 0.
 double getMachineShift(llvm::ArrayRef<TimePair> repeats, Conditions conditions);
 
 /// Compares times that were measured alike: on one target, in one stage.
 /// `repeats` are the candidates that both sides have measured so. `comparisons`
 /// is the number of all times that are compared together, also those of other
 /// targets.
-std::vector<TimeChange>
-compareTimes(llvm::ArrayRef<TimePair> pairs, llvm::ArrayRef<TimePair> repeats,
-             int64_t comparisons,
-             Conditions conditions = Conditions::Different);
+std::vector<TimeChange> compareTimes(llvm::ArrayRef<TimePair> pairs,
+                                     llvm::ArrayRef<TimePair> repeats,
+                                     int64_t comparisons,
+                                     Conditions conditions);
 
 } // namespace tarpon::fleet
 

@@ -88,9 +88,10 @@ static std::vector<size_t> putInFront(llvm::ArrayRef<CandidateKey> first,
                                       llvm::ArrayRef<size_t> proposed,
                                       size_t max) {
   std::vector<size_t> next;
-  for (auto [index, contender] : llvm::enumerate(contenders))
-    if (!contender.result && llvm::is_contained(first, contender.key))
-      next.push_back(index);
+  for (const CandidateKey &key : first)
+    for (auto [index, contender] : llvm::enumerate(contenders))
+      if (!contender.result && contender.key == key)
+        next.push_back(index);
   for (size_t index : proposed)
     if (!llvm::is_contained(next, index))
       next.push_back(index);
@@ -113,7 +114,8 @@ Result<std::vector<size_t>> BundleBuilder::chooseNext(
   stage = MeasurementStage::Race;
   std::vector<size_t> next = proposer.propose(max);
   if (!next.empty()) {
-    next = putInFront(first, contenders, next, max);
+    next = putInFront(first, contenders, next,
+                      std::min(max, proposer.countLeft()));
     proposer.noteCompiled(next);
     return next;
   }

@@ -15,11 +15,11 @@ Result<MeasureOutcome> EmulatedMeasurer::measure(const Contender &contender,
   Result<MeasureOutcome> outcome = evaluation.run(
       packages.getPath(contender.key), packages.getReferencePath(), effort);
   packages.remove(contender.key);
-  if (!outcome)
+  // What failed has no time.
+  if (!outcome || outcome->status != MeasurementStatus::Ok)
     return outcome;
   outcome->timing.medianMs = packages.find(contender.key).modelMs;
-  if (outcome->status == MeasurementStatus::Ok &&
-      outcome->timing.medianMs <= 0) {
+  if (outcome->timing.medianMs <= 0) {
     outcome->status = MeasurementStatus::Failed;
     outcome->detail = "the bundle has no time of it";
   }

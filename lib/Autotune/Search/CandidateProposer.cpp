@@ -179,8 +179,7 @@ void CandidateProposer::begin() {
     end = Deadline::after(*context.options.problemSeconds);
 }
 
-/// The number of results that the user's limit leaves: candidates beyond it
-/// need not be compiled.
+/// Candidates beyond it need not be compiled.
 size_t CandidateProposer::countLeft() const {
   if (!scope.allConfigs || !context.options.iterations)
     return policy::kMaxBatch;

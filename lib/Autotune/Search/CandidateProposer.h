@@ -63,6 +63,8 @@ public:
   /// results by now. The time of a problem (SearchOptions) begins with the
   /// first call.
   std::vector<size_t> propose(size_t max);
+  /// Returns the number of results that the user's limit leaves.
+  size_t countLeft() const;
   /// Notes that the kernels of these contenders are compiled.
   void noteCompiled(llvm::ArrayRef<size_t> batch);
   /// Takes the result of a contender.
@@ -85,7 +87,6 @@ private:
   bool isSettled(llvm::StringRef solver) const;
   void begin();
   SearchSpace makeSpace() const;
-  size_t countLeft() const;
 
   ProposalContext context;
   Problem problem;

@@ -10,21 +10,32 @@
 #include <gtest/gtest.h>
 
 using tarpon::fleet::ClaimSize;
+using Seconds = ClaimSize::Seconds;
 
 /// The size after many jobs of as many seconds.
 static int64_t getSizeAfter(double seconds, double lease = 60) {
   ClaimSize size(lease);
-  for (int i = 0; i < 100; ++i)
-    size.note(seconds);
+  for (int i = 0; i < 20; ++i)
+    size.note(Seconds(seconds));
   return size.get();
 }
 
 TEST(ClaimSizeTest, ShortJobsAreTakenTogether) {
-  EXPECT_EQ(ClaimSize(60).get(), 2);
   EXPECT_EQ(getSizeAfter(100), 2);
   EXPECT_EQ(getSizeAfter(0.9), 4);
   EXPECT_EQ(getSizeAfter(0.3), 13);
   EXPECT_EQ(getSizeAfter(0), 16);
+}
+
+TEST(ClaimSizeTest, OneShortJobSaysNothing) {
+  ClaimSize size(60);
+  EXPECT_EQ(size.get(), 2);
+  for (int i = 0; i < 7; ++i) {
+    size.note(Seconds(0.001));
+    EXPECT_EQ(size.get(), 2);
+  }
+  size.note(Seconds(0.001));
+  EXPECT_EQ(size.get(), 16);
 }
 
 /// What a worker holds when it dies waits for its lease.
@@ -33,13 +44,20 @@ TEST(ClaimSizeTest, ShortLeasesHoldFewJobs) {
   EXPECT_EQ(getSizeAfter(1, /*lease=*/3), 2);
 }
 
-TEST(ClaimSizeTest, OneLongJobDoesNotHideShortOnes) {
+/// As where a search that is over takes milliseconds, and a round half a
+/// minute.
+TEST(ClaimSizeTest, LongJobsAmongShortOnesCount) {
   ClaimSize size(60);
-  for (int i = 0; i < 100; ++i)
-    size.note(0.1);
-  size.note(10);
-  EXPECT_EQ(size.get(), 2);
-  for (int i = 0; i < 20; ++i)
-    size.note(0.1);
-  EXPECT_GT(size.get(), 16 / 2);
+  for (int i = 0; i < 40; ++i) {
+    size.note(Seconds(i % 5 ? 0.005 : 30));
+    EXPECT_EQ(size.get(), 2);
+  }
+}
+
+TEST(ClaimSizeTest, JobsThatWaitTooLongAreGivenBack) {
+  ClaimSize size(60);
+  EXPECT_FALSE(size.isLate(5, Seconds(7)));
+  EXPECT_TRUE(size.isLate(5, Seconds(9)));
+  // The next one of a long job is the worker's own.
+  EXPECT_FALSE(size.isLate(1, Seconds(900)));
 }

@@ -75,9 +75,13 @@ private:
 } // namespace
 
 void FleetTest::SetUp() {
-  if (std::string(GetParam()) == "postgresql" &&
-      !PostgresServer::get().isRunning())
-    GTEST_SKIP() << "PostgreSQL cannot be started here";
+  if (std::string(GetParam()) == "postgresql") {
+    if (std::getenv("TARPON_TEST_WITHOUT_POSTGRESQL"))
+      GTEST_SKIP() << "PostgreSQL is left out";
+    ASSERT_TRUE(PostgresServer::get().isRunning())
+        << "PostgreSQL cannot be started here: "
+           "TARPON_TEST_WITHOUT_POSTGRESQL=1 leaves it out";
+  }
   openEmpty();
   ASSERT_TRUE(database);
   auto created = createSchema(*database, "");

@@ -258,7 +258,6 @@ TEST_P(ReleaseTest, candidatesThatWereMeasuredTwiceShowTheNoise) {
   }
 }
 
-/// A model's time says nothing about a measured one.
 /// The same build on the same device, which does everything more slowly; with
 /// another build, it may be the compiler.
 TEST_P(ReleaseTest, aSlowerMachineIsToldFromASlowerBuild) {
@@ -293,6 +292,41 @@ TEST_P(ReleaseTest, aSlowerMachineIsToldFromASlowerBuild) {
   EXPECT_FALSE(slow.diff.repeated.front().isMachine);
 }
 
+/// A label of a build that the base knows, too, over records of another one:
+/// the two sides have the same builds, and the records that are compared have
+/// not.
+TEST_P(ReleaseTest, eachPairOfRecordsHasItsOwnConditions) {
+  std::vector<int64_t> first, second;
+  for (int i = 0; i < 30; ++i) {
+    first.push_back(addProblem("first " + std::to_string(i)));
+    second.push_back(addProblem("second " + std::to_string(i)));
+  }
+  auto add = [&](const std::string &label, const std::string &llvm,
+                 const std::vector<int64_t> &problems, double factor) {
+    int64_t session = addSession(label, "gfx942");
+    run("UPDATE session SET context_llvm = :p1 WHERE id = :p2",
+        {llvm, session});
+    std::vector<MeasuredRow> rows;
+    for (auto [i, problem] : llvm::enumerate(problems)) {
+      addEndedJob(session, problem);
+      rows.push_back({session, problem});
+      rows.back().samples = drawSamples(factor, 0.01, 20, i + 1);
+    }
+    addMeasurements(rows);
+  };
+  add("a", "1", first, 1);
+  release("1", "", "a");
+  add("b", "2", second, 1);
+  release("2", "1", "b");
+  add("c", "2", first, 1.2);
+  ReleaseOutcome slower = tryRelease({"3", "2", "c", ""});
+  EXPECT_TRUE(slower.isRefused);
+  EXPECT_EQ(slower.diff.find(TimeVerdict::Rose).size(), first.size());
+  add("d", "2", second, 1.2);
+  EXPECT_FALSE(tryRelease({"4", "2", "d", ""}).isRefused);
+}
+
+/// A model's time says nothing about a measured one.
 TEST_P(ReleaseTest, modelledTimesAreNotComparedWithMeasuredOnes) {
   addLabel("old", "gfx942:cu=304", problems);
   release("1", "", "old");

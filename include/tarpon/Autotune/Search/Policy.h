@@ -93,7 +93,7 @@ inline constexpr double kDeviceReferenceFlopsPerSecond = 1e10;
 inline constexpr double kDeviceBaseTimeLimitSeconds = 15;
 /// The same on an emulated GPU, which takes a second on one core for a
 /// convolution of 6e7 operations and the naive one that it is compared with.
-inline constexpr double kEmulatedFlopsPerSecond = 1e6;
+inline constexpr double kEmulatedFlopsPerSecond = 1e7;
 inline constexpr double kEmulatedBaseTimeLimitSeconds = 10;
 
 //===----------------------------------------------------------------------===//
