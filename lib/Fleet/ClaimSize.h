@@ -23,7 +23,7 @@
 
 namespace tarpon::fleet {
 
-/// Of one session. Not thread-safe.
+/// One for each session. Not thread-safe.
 class ClaimSize {
 public:
   using Seconds = std::chrono::duration<double>;

@@ -296,7 +296,7 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   } else {
     Clock::time_point begin = Clock::now();
     result = each.work->run(lease, log, isLost);
-    // What fails at once says nothing about the time of others.
+    // A job that fails at once says nothing about the time of others.
     if (result.end.cause == Cause::Ok)
       each.claimSize.note(Clock::now() - begin);
     turn.release();

@@ -168,7 +168,9 @@ TEST_F(CompileTest, ChoicesOfRegionsAreReplayedBitByBit) {
   options.tuningTime = 0;
   CompileOutcome tuned = compile(options);
   options.dtype = *parseDtypeKnob("int8");
-  CandidateRecord mixed = compile(options).record.candidates.front();
+  TuningFile exact = compile(options).record;
+  CandidateRecord mixed = exact.candidates[static_cast<size_t>(exact.winner)];
+  ASSERT_FALSE(mixed.ranges.empty());
   std::vector<RegionChoice> regions;
   for (size_t i = 0; i < mixed.ranges.size() - 1; ++i)
     regions.push_back({i % 3 ? runtime::Precision::I8 : runtime::Precision::F32,

@@ -208,8 +208,8 @@ TEST_F(GlobalTunerTest, ChoicesAreMeasuredUntunedBeforeAnythingIsSearched) {
   measurer->times = {{"fp32/nchw", {10, 8}}, {"fp32/nhwc", {11, 6}}};
   run();
   ASSERT_GE(log.size(), 5u);
-  EXPECT_EQ(log[0], "fp32/nchw untuned");
-  EXPECT_EQ(log[1], "fp32/nhwc untuned");
+  EXPECT_EQ(log[0], "fp32/nhwc untuned");
+  EXPECT_EQ(log[1], "fp32/nchw untuned");
   EXPECT_EQ(log[2], "fp32/nchw compared");
   EXPECT_EQ(log[3], "fp32/nhwc compared");
   EXPECT_THAT(log[4], StartsWith("search "));
