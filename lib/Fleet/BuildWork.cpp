@@ -86,13 +86,15 @@ Status BuildWork::readHistory() {
     return success();
   if (rowsHeld > kMostRows)
     beginHistory();
-  Result<CopiedRows> rows =
-      copyMeasurements(database, session.id, lastRow,
-                       lastRow == 0 ? kFirstRows : kRowsPerLook, *journal);
-  if (!rows)
-    return rows.error();
-  lastRow = rows->last;
-  rowsHeld += rows->number;
+  Result<LatestMeasurements> latest = readLatestMeasurements(
+      database, session.id, lastRow, lastRow == 0 ? kFirstRows : kRowsPerLook);
+  if (!latest)
+    return latest.error();
+  for (const Measurement &measurement : latest->measurements)
+    if (Status status = journal->record(measurement); !status)
+      return status;
+  lastRow = latest->lastRow;
+  rowsHeld += static_cast<int64_t>(latest->measurements.size());
   nextLook = Deadline::after(kSecondsBetweenLooks);
   if (!builder)
     builder = std::make_unique<BundleBuilder>(

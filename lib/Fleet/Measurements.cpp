@@ -169,10 +169,9 @@ static Result<Rows> findSameContext(Database &database, int64_t session) {
 }
 
 /// Each session is a range of an index. Later sessions have later rows.
-Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
-                                                   int64_t session,
-                                                   int64_t after, int64_t max,
-                                                   Journal &journal) {
+Result<LatestMeasurements>
+tarpon::fleet::readLatestMeasurements(Database &database, int64_t session,
+                                      int64_t after, int64_t max) {
   Result<Rows> sessions = findSameContext(database, session);
   if (!sessions)
     return sessions.error();
@@ -194,10 +193,10 @@ Result<CopiedRows> tarpon::fleet::copyMeasurements(Database &database,
   llvm::sort(latest, [](const Row &a, const Row &b) {
     return a.integer(0) > b.integer(0);
   });
+  LatestMeasurements result = {{}, after};
   for (const Row &row : llvm::reverse(latest)) {
-    if (Status status = journal.record(readMeasurementRow(row)); !status)
-      return status.error();
-    after = row.integer(0);
+    result.measurements.push_back(readMeasurementRow(row));
+    result.lastRow = row.integer(0);
   }
-  return CopiedRows{static_cast<int64_t>(latest.size()), after};
+  return result;
 }

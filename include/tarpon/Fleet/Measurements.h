@@ -37,16 +37,19 @@ runtime::Result<std::vector<CandidateKey>>
 findEarlierWinners(Database &database, int64_t session, int64_t problem,
                    int64_t max);
 
-struct CopiedRows {
-  int64_t number = 0, last = 0;
+struct LatestMeasurements {
+  /// In their order, without samples.
+  std::vector<Measurement> measurements;
+  /// The row of the last one.
+  int64_t lastRow = 0;
 };
 
-/// Copies measurements behind row `after` into a journal, without their
-/// samples: the latest `max` of the last five sessions in the session's own
-/// context, whose times are comparable. Returns their number and the last row.
-runtime::Result<CopiedRows> copyMeasurements(Database &database,
-                                             int64_t session, int64_t after,
-                                             int64_t max, Journal &journal);
+/// The measurements behind row `after`: the latest `max` of the last five
+/// sessions in the session's own context, whose times are comparable.
+runtime::Result<LatestMeasurements> readLatestMeasurements(Database &database,
+                                                           int64_t session,
+                                                           int64_t after,
+                                                           int64_t max);
 
 } // namespace tarpon::fleet
 

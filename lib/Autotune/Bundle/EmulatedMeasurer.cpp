@@ -15,7 +15,7 @@ Result<MeasureOutcome> EmulatedMeasurer::measure(const Contender &contender,
   Result<MeasureOutcome> outcome = evaluation.run(
       packages.getPath(contender.key), packages.getReferencePath(), effort);
   packages.remove(contender.key);
-  // What failed has no time.
+  // A candidate that failed has no time.
   if (!outcome || outcome->status != MeasurementStatus::Ok)
     return outcome;
   outcome->timing.medianMs = packages.find(contender.key).modelMs;

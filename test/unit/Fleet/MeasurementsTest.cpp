@@ -29,15 +29,17 @@ protected:
     return configs;
   }
 
-  CopiedRows copy(int64_t session, int64_t after, int64_t max,
-                  Journal &journal) {
-    auto rows = copyMeasurements(*database, session, after, max, journal);
-    EXPECT_TRUE(rows) << rows.message();
-    return rows ? *rows : CopiedRows();
+  LatestMeasurements readLatest(int64_t session, int64_t after, int64_t max) {
+    auto latest = readLatestMeasurements(*database, session, after, max);
+    EXPECT_TRUE(latest) << latest.message();
+    return latest ? *latest : LatestMeasurements();
   }
 
-  static std::unique_ptr<Journal> makeJournal() {
-    return Journal::openInMemory({"here", 1, "", ""});
+  static std::vector<std::string> getConfigs(const LatestMeasurements &latest) {
+    std::vector<std::string> configs;
+    for (const Measurement &m : latest.measurements)
+      configs.push_back(m.key.config);
+    return configs;
   }
 };
 } // namespace
@@ -71,7 +73,7 @@ TEST_P(MeasurementsTest, earlierWinnersAreThoseOfOtherSessionsOfTheTarget) {
   EXPECT_THAT(findWinners(now, problem), ElementsAre("tile=5", "tile=1"));
 }
 
-TEST_P(MeasurementsTest, theLatestRowsOfTheSameContextAreCopied) {
+TEST_P(MeasurementsTest, theLatestRowsOfTheSameContextAreRead) {
   int64_t problem = addProblem("a"), other = addProblem("b");
   int64_t before = addSession("before", "here"),
           now = addSession("now", "here"),
@@ -85,22 +87,42 @@ TEST_P(MeasurementsTest, theLatestRowsOfTheSameContextAreCopied) {
       {another, problem, 0.1, "solver-a-v1", "tile=4"},
       {now, problem, 1.0, "solver-a-v1", "tile=5"},
   });
-  auto journal = makeJournal();
-  CopiedRows rows = copy(now, 0, 100, *journal);
-  EXPECT_EQ(rows.number, 3);
-  EXPECT_EQ(journal->getMeasurements("a").size(), 2u);
-  EXPECT_EQ(journal->getMeasurements("b").size(), 1u);
-  // There is nothing new.
-  CopiedRows more = copy(now, rows.last, 100, *journal);
-  EXPECT_EQ(more.number, 0);
-  EXPECT_EQ(more.last, rows.last);
-  // Of many rows, the latest.
-  auto small = makeJournal();
-  CopiedRows latest = copy(now, 0, 2, *small);
-  EXPECT_EQ(latest.number, 2);
-  EXPECT_EQ(latest.last, rows.last);
-  EXPECT_EQ(small->getMeasurements("a").size(), 1u);
-  EXPECT_EQ(small->getMeasurements("b").size(), 1u);
+  LatestMeasurements latest = readLatest(now, 0, 100);
+  EXPECT_THAT(getConfigs(latest), ElementsAre("tile=1", "tile=2", "tile=5"));
+  EXPECT_EQ(latest.measurements.front().key.problem, "a");
+  EXPECT_EQ(latest.measurements.front().median, 3.0);
+  LatestMeasurements none = readLatest(now, latest.lastRow, 100);
+  EXPECT_THAT(getConfigs(none), IsEmpty());
+  EXPECT_EQ(none.lastRow, latest.lastRow);
+  LatestMeasurements few = readLatest(now, 0, 2);
+  EXPECT_THAT(getConfigs(few), ElementsAre("tile=2", "tile=5"));
+  EXPECT_EQ(few.lastRow, latest.lastRow);
+}
+
+/// However many labels there are, a builder asks for few.
+TEST_P(MeasurementsTest, theLastFiveSessionsAreRead) {
+  int64_t problem = addProblem("a");
+  std::vector<MeasuredRow> rows;
+  int64_t session = 0;
+  for (int i = 1; i <= 7; ++i) {
+    session = addSession("label" + std::to_string(i), "here");
+    rows.push_back(
+        {session, problem, 1.0, "solver-a-v1", "tile=" + std::to_string(i)});
+  }
+  addMeasurements(rows);
+  EXPECT_THAT(getConfigs(readLatest(session, 0, 100)),
+              ElementsAre("tile=3", "tile=4", "tile=5", "tile=6", "tile=7"));
+}
+
+/// A label knows its device when an evaluator has come.
+TEST_P(MeasurementsTest, timesOfOtherDevicesAreLeftOut) {
+  int64_t problem = addProblem("a");
+  int64_t other = addSession("other", "here"), now = addSession("now", "here");
+  run("UPDATE session SET device = 'old' WHERE id = :p1", {other});
+  addMeasurements({{other, problem, 1.0, "solver-a-v1", "tile=1"}});
+  EXPECT_THAT(getConfigs(readLatest(now, 0, 100)), ElementsAre("tile=1"));
+  run("UPDATE session SET device = 'new' WHERE id = :p1", {now});
+  EXPECT_THAT(getConfigs(readLatest(now, 0, 100)), IsEmpty());
 }
 
 INSTANTIATE_FLEET_TEST(MeasurementsTest);
