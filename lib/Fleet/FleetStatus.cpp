@@ -73,35 +73,30 @@ static Result<std::vector<MachineStatus>> readMachines(Database &database) {
       "SELECT machine.name, machine.cpu, machine.state, machine.cores, "
       "sum(CASE WHEN role = 'builder' AND ended IS NULL THEN 1 ELSE 0 END), "
       "sum(CASE WHEN role = 'evaluator' AND ended IS NULL THEN 1 ELSE 0 END), "
-      "$NOW - max(worker.seen), machine.id FROM machine JOIN worker ON "
-      "machine_id = machine.id GROUP BY machine.id, machine.name, machine.cpu, "
-      "machine.state, machine.cores ORDER BY machine.name");
+      "CAST(COALESCE(sum(held.jobs), 0) AS bigint), $NOW - max(worker.seen), "
+      "machine.id FROM "
+      "machine JOIN worker ON machine_id = machine.id LEFT JOIN (SELECT "
+      "worker_id, count(*) AS jobs FROM job WHERE state = 'leased' GROUP BY "
+      "worker_id) AS held ON held.worker_id = worker.id GROUP BY machine.id, "
+      "machine.name, machine.cpu, machine.state, machine.cores ORDER BY "
+      "machine.name");
   if (!rows)
     return rows.error();
   std::vector<MachineStatus> machines;
   for (const Row &row : *rows) {
-    MachineStatus machine = {row.text(0),
-                             row.text(1),
-                             row.text(2),
-                             row.integer(3),
-                             row.integer(4),
-                             row.integer(5),
-                             0,
-                             row.real(6),
-                             ""};
-    Result<Rows> jobs = database.query(
-        "SELECT count(*) FROM job WHERE state = 'leased' AND worker_id IN "
-        "(SELECT id FROM worker WHERE machine_id = :p1)",
-        {row.integer(7)});
-    Result<Rows> last = database.query(
-        "SELECT reason FROM worker WHERE machine_id = :p1 AND ended IS NOT "
-        "NULL ORDER BY ended DESC LIMIT 1",
-        {row.integer(7)});
-    if (!jobs || !last)
-      return jobs ? last.error() : jobs.error();
-    machine.jobs = jobs->front().integer(0);
-    if (machine.builders + machine.evaluators == 0 && !last->empty())
-      machine.reason = last->front().text(0);
+    MachineStatus machine = {row.text(0),    row.text(1),    row.text(2),
+                             row.integer(3), row.integer(4), row.integer(5),
+                             row.integer(6), row.real(7),    ""};
+    if (machine.builders + machine.evaluators == 0) {
+      Result<Rows> last = database.query(
+          "SELECT reason FROM worker WHERE machine_id = :p1 AND ended IS NOT "
+          "NULL ORDER BY ended DESC LIMIT 1",
+          {row.integer(8)});
+      if (!last)
+        return last.error();
+      if (!last->empty())
+        machine.reason = last->front().text(0);
+    }
     machines.push_back(std::move(machine));
   }
   return machines;

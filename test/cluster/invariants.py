@@ -16,7 +16,6 @@ from isolation import ROOT
 MAX_LEASES_STRANDED = 2
 
 
-
 def read_most_attempts() -> str:
     """How often each cause may end attempts of a job, as rows: the last time, the job has failed."""
     table = (ROOT / "lib" / "Fleet" / "Job.cpp").read_text()

@@ -50,6 +50,10 @@ struct WorkerSummary {
   int64_t completed = 0, failed = 0, lost = 0;
 };
 
+/// Keeps the environment and the memory of this process, which may hold
+/// credentials, from other processes of its user. Workers do so by themselves.
+void hideProcess();
+
 /// Runs a worker until no job of the label is left for it, time is up, its
 /// machine is drained, or it is told to end. A database that does not answer is
 /// waited for: for as long as the worker's leases hold, and then for five
@@ -58,10 +62,6 @@ struct WorkerSummary {
 /// `say` is called with a line for each step. An error means that the worker
 /// could do nothing: it differs from every session of the label, the database
 /// cannot be used, or jobs wait for the other role and no worker of it lives.
-/// Keeps the environment and the memory of this process, which may hold
-/// credentials, from other processes of its user. Workers do so by themselves.
-void hideProcess();
-
 runtime::Result<WorkerSummary>
 runWorker(const WorkerOptions &options,
           llvm::function_ref<void(llvm::StringRef)> say);

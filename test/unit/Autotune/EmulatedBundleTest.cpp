@@ -12,12 +12,16 @@
 #include "BundleFixture.h"
 #include "HostileSolvers.h"
 
+#include "tarpon/Runtime/Evaluator.h"
 #include "tarpon/Runtime/PackageBytes.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "gmock/gmock.h"
+
+#include <chrono>
+#include <fstream>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -61,6 +65,41 @@ TEST_F(BundleTest, EmulatedCandidatesThatHangOrCrashLoseAlone) {
   EXPECT_EQ((*measured)[2].status, MeasurementStatus::Ok)
       << (*measured)[2].detail;
   EXPECT_EQ((*measured)[2].timeSource, TimeSource::Modelled);
+}
+
+/// The number of the process's mode of seccomp: 2 if a filter confines it.
+static std::string readSeccompMode(int process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(file, line);)
+    if (llvm::StringRef(line).starts_with("Seccomp:"))
+      return llvm::StringRef(line).split(':').second.trim().str();
+  return "none";
+}
+
+TEST_F(BundleTest, EmulatedCandidatesAreConfined) {
+  TargetOptions emulated;
+  emulated.device = "emulated";
+  auto gpu = findTarget("gfx942:cu=304", emulated);
+  ASSERT_TRUE(gpu) << gpu.message();
+  KernelCompiler kernels((*gpu)->getInfo(), nullptr, (*gpu)->makeBackend());
+  auto records = Journal::openInMemory(
+      JournalContext::forModel((*gpu)->getInfo(), kernels.describeCostModel()));
+  BundleBuilder builder(kernels, *records, nullptr, nullptr, options);
+  auto bundle = builder.build(problem, 1);
+  ASSERT_TRUE(bundle && *bundle) << bundle.message();
+  std::string file = directory.file("candidate.tpn");
+  std::ofstream(file, std::ios::binary) << (*bundle)->candidates[0].package;
+
+  llvm::SmallString<256> program(
+      llvm::sys::path::parent_path(findEvaluatorProgram()));
+  llvm::sys::path::append(program, "tarpon-emulator");
+  runtime::EvaluatorProcess emulator(program.str().str());
+  runtime::EvaluationRequest request;
+  request.package = file;
+  auto answer = emulator.evaluate(request, std::chrono::minutes(1));
+  ASSERT_TRUE(answer) << answer.message();
+  EXPECT_EQ(answer->outcome, runtime::EvaluationOutcome::Ok) << answer->error;
+  EXPECT_EQ(readSeccompMode(emulator.processId()), "2");
 }
 
 TEST_F(BundleTest, WithoutTheEmulatorNothingIsVerified) {
