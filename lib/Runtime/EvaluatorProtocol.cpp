@@ -52,6 +52,8 @@ std::string toJsonLine(const EvaluationRequest &request) {
     document["inputs"] = request.inputs;
   if (!request.samples.empty())
     document["samples"] = request.samples;
+  if (request.profiledRuns > 0)
+    document["profiled_runs"] = request.profiledRuns;
   return toLine(document);
 }
 
@@ -87,6 +89,8 @@ Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
   if (reader.has("samples"))
     for (const JsonReader &sample : reader.field("samples").elements())
       request.samples.push_back(sample.strings());
+  if (reader.has("profiled_runs"))
+    request.profiledRuns = readInt(reader.field("profiled_runs"));
   request.minSamples = readInt(reader.field("min_samples"));
   request.minTimeMs = readTime(reader.field("min_time_ms"));
   request.maxTimeMs = readTime(reader.field("max_time_ms"));
@@ -140,6 +144,8 @@ std::string toJsonLine(const EvaluationAnswer &answer) {
     for (const TensorComparison &output : answer.outputs)
       outputs.push_back(toJson(output));
   }
+  if (!answer.problemsMs.empty())
+    document["problems_ms"] = answer.problemsMs;
   for (const auto &sample : answer.results) {
     json &outputs = document["results"].emplace_back(json::array());
     for (const std::vector<double> &output : sample)
@@ -186,6 +192,9 @@ static void readMeasurement(const JsonReader &reader,
   answer.isDropped = reader.field("dropped").boolean();
   if (reader.has("results"))
     readResults(reader.field("results"), answer);
+  if (reader.has("problems_ms"))
+    for (const auto &[problem, time] : reader.field("problems_ms").members())
+      answer.problemsMs[problem] = time.number();
   if (!reader.has("reference_scale"))
     return;
   answer.comparison = readComparison(reader);

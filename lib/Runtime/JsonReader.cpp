@@ -59,6 +59,17 @@ std::vector<JsonReader> JsonReader::elements() const {
   return result;
 }
 
+std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
+  std::vector<std::pair<std::string, JsonReader>> result;
+  if (!value->is_object()) {
+    expect("an object");
+    return result;
+  }
+  for (const auto &[key, member] : value->items())
+    result.emplace_back(key, JsonReader(member, path + "." + key, *error));
+  return result;
+}
+
 std::string JsonReader::string() const {
   if (const auto *text = value->get_ptr<const json::string_t *>())
     return *text;

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarpon::runtime {
@@ -40,6 +41,9 @@ public:
 
   /// The elements of this array.
   std::vector<JsonReader> elements() const;
+
+  /// The fields of this object, in the order of their names.
+  std::vector<std::pair<std::string, JsonReader>> members() const;
 
   std::string string() const;
   int64_t integer() const;

@@ -255,6 +255,30 @@ static Result<EvaluationAnswer> runSamples(const EvaluationRequest &request,
   return answer;
 }
 
+/// Times the layers of a model within its runs.
+static Result<EvaluationAnswer> profile(const EvaluationRequest &request,
+                                        Instance instance) {
+  constexpr int kWarmUpRuns = 2;
+  for (int run = 0; run < kWarmUpRuns; ++run)
+    if (Status status = instance.run(); !status)
+      return status.error();
+  Result<std::vector<double>> layers =
+      measureLayers(instance, request.profiledRuns);
+  if (!layers)
+    return layers.error();
+  EvaluationAnswer answer;
+  std::map<std::string, double> counts;
+  for (size_t i = 0; i < layers->size(); ++i) {
+    const std::string &problem =
+        instance.executor().package().layers[i].problem;
+    answer.problemsMs[problem] += (*layers)[i];
+    ++counts[problem];
+  }
+  for (auto &[problem, milliseconds] : answer.problemsMs)
+    milliseconds /= counts[problem];
+  return answer;
+}
+
 /// Candidates run all the same where they cannot be confined.
 void EvaluationServer::confine() {
   if (isConfined)
@@ -297,6 +321,8 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return instance.error();
   if (!request.samples.empty())
     return runSamples(request, std::move(*instance));
+  if (request.profiledRuns > 0)
+    return profile(request, std::move(*instance));
 
   EvaluationAnswer answer;
   if (Status status = instance->run(); !status)

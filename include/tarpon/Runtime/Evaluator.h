@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ struct EvaluationRequest {
   /// If there are any, the candidate is neither verified nor timed, but run on
   /// each of these inputs, and its results are returned.
   std::vector<std::vector<std::string>> samples = {};
+  /// If it is not 0, the candidate is neither verified nor timed as a whole:
+  /// its layers are, in so many runs.
+  int profiledRuns = 0;
   /// See MeasureOptions and makeRotation.
   int minSamples = 10;
   double minTimeMs = 100;
@@ -98,6 +102,9 @@ struct EvaluationAnswer {
   /// The elements of each output for each of the request's samples. NaN where
   /// an element is infinite, since JSON has neither.
   std::vector<std::vector<std::vector<double>>> results = {};
+  /// What a layer takes within a run, for each problem the mean of its layers.
+  /// Empty unless layers were to be profiled.
+  std::map<std::string, double> problemsMs = {};
 };
 
 /// The protocol. An infinite error is transmitted as null, since JSON has no

@@ -152,6 +152,10 @@ std::vector<Timing> measureInterleaved(std::span<const TimedRuns> candidates,
 /// Instance::failure of the first instance.
 Timing measure(std::span<Instance> instances, const MeasureOptions &options);
 
+/// Returns the median time of each layer within whole runs, in milliseconds. On
+/// a GPU a layer's launches are waited for, which they are not otherwise.
+Result<std::vector<double>> measureLayers(Instance &instance, int64_t runs);
+
 /// Times several candidates in turn, one sample of each per round, so that a
 /// drift of the machine affects all alike. Each span is one candidate's
 /// rotation. The options hold per candidate. Other candidates' threads may

@@ -21,6 +21,7 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -71,6 +72,14 @@ public:
   /// returned error means that nothing can be measured.
   virtual runtime::Status time(const CompiledChoice &choice,
                                PipelineMeasurement &measurement) = 0;
+
+  /// Returns what the layers of a choice take within the model, by problem.
+  /// Nothing where that is what they take alone, where they cannot be timed
+  /// apart, or if the choice fails.
+  virtual runtime::Result<std::map<std::string, double>>
+  profile(const CompiledChoice & /*choice*/) {
+    return std::map<std::string, double>();
+  }
 
   /// Adds the accuracy to a measurement that has a time. The first call may
   /// take long, since it makes what choices are compared with.

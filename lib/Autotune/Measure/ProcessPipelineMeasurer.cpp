@@ -145,6 +145,19 @@ Status ProcessPipelineMeasurer::time(const CompiledChoice &choice,
   return runtime::success();
 }
 
+Result<std::map<std::string, double>>
+ProcessPipelineMeasurer::profile(const CompiledChoice &choice) {
+  context.progress.setPhase(choice.record.choice.name() + ": layers");
+  if (Status status = ensureInputs(); !status)
+    return status.error();
+  EvaluationRequest request = makeRequest(choice.package, inputFiles.front());
+  request.profiledRuns = policy::kProfiledRuns;
+  Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
+  if (!answer)
+    return answer.error();
+  return std::move(answer->problemsMs);
+}
+
 /// Measures the accuracy on every sample, of which the worst counts.
 Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
                                         PipelineMeasurement &measurement) {

@@ -555,11 +555,6 @@ Status GlobalTuner::tuneRegions() {
   Deadline end = Deadline::after(getSecondsLeft());
   tuner.setDeadline(end);
   prepareRegions();
-  std::vector<RegionPlan> known;
-  for (const ChoicePlan *plan : getPlans())
-    if (plan->isUsable())
-      known.push_back({plan->record.choice, plan->getMilliseconds(),
-                       plan->record.accuracy->value});
   auto solveOne = [this](const Problem &problem) { return solve(problem); };
   auto tuneOne = [this](const Problem &problem, double seconds) {
     tuner.setDeadline(Deadline::after(std::min(seconds, getSecondsLeft())));
@@ -567,8 +562,12 @@ Status GlobalTuner::tuneRegions() {
   };
   TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
                               [this] { dropLosers(); });
-  Status status =
-      RegionTuner(model, trialMeasurer, progress, *regions, end).run(known);
+  Result<std::vector<RegionPlan>> known =
+      trialMeasurer.describeUsable(getPlans());
+  if (!known)
+    return known.error();
+  Status status = RegionTuner(model, trialMeasurer, progress, *regions, end)
+                      .run(std::move(*known));
   wasCut |= end.isOver();
   return status;
 }

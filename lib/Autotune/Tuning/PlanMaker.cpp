@@ -161,6 +161,19 @@ Result<std::optional<double>> PlanMaker::measureError(const ChoicePlan &plan) {
   return std::optional<double>(known->accuracy);
 }
 
+Result<SolutionTimes> PlanMaker::profile(const ChoicePlan &plan) {
+  SolutionTimes times;
+  if (plan.package.empty())
+    return times;
+  auto profiled = measurer.profile({plan.record, plan.package});
+  if (!profiled)
+    return profiled.error();
+  for (const LayerRecord &layer : plan.record.layers)
+    if (auto time = profiled->find(layer.problem); time != profiled->end())
+      times[{layer.problem, layer.solver, layer.config.str()}] = time->second;
+  return times;
+}
+
 Status PlanMaker::timeAgain(ChoicePlan &plan) {
   PipelineMeasurement measurement = startMeasurement(plan);
   if (Status status =

@@ -15,11 +15,16 @@
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Search/Solution.h"
+#include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/Result.h"
 
+#include <map>
 #include <optional>
 
 namespace tarpon {
+
+/// What layers take on average, in milliseconds, by their solutions.
+using SolutionTimes = std::map<CandidateKey, double>;
 
 /// A whole model, measured.
 struct RegionPlan {
@@ -29,6 +34,9 @@ struct RegionPlan {
   double error = 0;
   /// True unless the measurer finds it over the accuracy budget.
   bool isWithinBudget = true;
+  /// The times of its layers within it, as far as they are known: caches hold
+  /// what the layer before has left there.
+  SolutionTimes times = {};
 };
 
 class RegionMeasurer {

@@ -123,32 +123,76 @@ static std::string getKind(const Problem &problem) {
 
 static const char *const kAllKinds = "";
 
-/// A problem that no solver takes here has no price.
-void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
-  std::map<std::string, std::pair<double, double>> sums;
-  for (auto &[key, price] : prices) {
-    Result<Solution> solution = measurer.solve(price.problem);
-    price.isSolvable = static_cast<bool>(solution);
-    price.measured.reset();
-    if (!solution)
-      continue;
-    price.guess = ExpectedFractionRanker()
-                      .expectMs(price.problem,
-                                {{solution->solver, solution->config}}, target)
-                      .front();
-    if (!solution->measurement)
-      continue;
-    price.measured = solution->measurement->median;
-    for (const std::string &kind :
-         {getKind(price.problem), std::string(kAllKinds)}) {
-      sums[kind].first += *price.measured;
-      sums[kind].second += price.guess;
+namespace {
+/// The ratio of sums of times, by kind.
+class Ratios {
+public:
+  void add(const Problem &problem, double numerator, double denominator) {
+    for (const std::string &kind : {getKind(problem), std::string(kAllKinds)}) {
+      sums[kind].first += numerator;
+      sums[kind].second += denominator;
     }
   }
-  scales.clear();
-  for (const auto &[kind, sum] : sums)
-    if (sum.second > 0)
-      scales[kind] = sum.first / sum.second;
+  std::map<std::string, double> get() const {
+    std::map<std::string, double> ratios;
+    for (const auto &[kind, sum] : sums)
+      if (sum.second > 0)
+        ratios[kind] = sum.first / sum.second;
+    return ratios;
+  }
+
+private:
+  std::map<std::string, std::pair<double, double>> sums;
+};
+} // namespace
+
+/// Returns the ratio of a problem's kind, else of all kinds, else 1.
+static double findRatio(const std::map<std::string, double> &ratios,
+                        const Problem &problem) {
+  auto ratio = ratios.find(getKind(problem));
+  if (ratio == ratios.end())
+    ratio = ratios.find(kAllKinds);
+  return ratio == ratios.end() ? 1 : ratio->second;
+}
+
+void RegionPrices::learn(const SolutionTimes &times) {
+  for (const auto &[solution, milliseconds] : times)
+    timesWithin[solution] = milliseconds;
+}
+
+/// A problem that no solver takes here has no price.
+void RegionPrices::askOne(Price &price, RegionMeasurer &measurer,
+                          const TargetInfo &target) {
+  price.measured.reset();
+  price.within.reset();
+  Result<Solution> solution = measurer.solve(price.problem);
+  price.isSolvable = static_cast<bool>(solution);
+  if (!solution)
+    return;
+  price.guess = ExpectedFractionRanker()
+                    .expectMs(price.problem,
+                              {{solution->solver, solution->config}}, target)
+                    .front();
+  CandidateKey key = {price.problem.key(), solution->solver->id().str(),
+                      solution->config.str()};
+  if (auto within = timesWithin.find(key); within != timesWithin.end())
+    price.within = within->second;
+  if (solution->measurement)
+    price.measured = solution->measurement->median;
+}
+
+void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
+  Ratios ofGuesses, ofTimesAlone;
+  for (auto &[key, price] : prices) {
+    askOne(price, measurer, target);
+    if (!price.measured)
+      continue;
+    ofGuesses.add(price.problem, *price.measured, price.guess);
+    if (price.within)
+      ofTimesAlone.add(price.problem, *price.within, *price.measured);
+  }
+  scales = ofGuesses.get();
+  contextScales = ofTimesAlone.get();
 }
 
 bool RegionPrices::isSolvable(const std::string &key) const {
@@ -161,12 +205,12 @@ double RegionPrices::getMilliseconds(const std::string &key) const {
   const Price &price = prices.at(key);
   if (!price.isSolvable)
     return policy::kUnsolvableMs;
-  if (price.measured)
-    return *price.measured;
-  auto scale = scales.find(getKind(price.problem));
-  if (scale == scales.end())
-    scale = scales.find(kAllKinds);
-  return price.guess * (scale == scales.end() ? 1 : scale->second);
+  if (price.within)
+    return *price.within;
+  double alone = price.measured
+                     ? *price.measured
+                     : price.guess * findRatio(scales, price.problem);
+  return alone * findRatio(contextScales, price.problem);
 }
 
 RegionCosts RegionPrices::getCosts() const {
@@ -186,16 +230,17 @@ RegionCosts RegionPrices::getCosts() const {
   return costs;
 }
 
-double RegionPrices::getMilliseconds(const PreparedModel &plan) const {
+double RegionPrices::getMilliseconds(
+    const std::map<std::string, int64_t> &layers) const {
   double sum = 0;
-  for (const auto &[key, count] : plan.counts)
+  for (const auto &[key, count] : layers)
     sum += static_cast<double>(count) * getMilliseconds(key);
   return sum;
 }
 
 std::vector<RegionPrices::OpenProblem>
 RegionPrices::listOpen(const PreparedModel &plan) const {
-  double sum = getMilliseconds(plan);
+  double sum = getMilliseconds(plan.counts);
   std::vector<OpenProblem> open;
   for (const auto &[key, count] : plan.counts) {
     double share = static_cast<double>(count) * getMilliseconds(key) / sum;

@@ -20,8 +20,9 @@
 namespace tarpon {
 
 /// The problems that the regions of a model pose in each state, and their
-/// times. What was never measured is guessed by the solver's expectation, in
-/// proportion to what was measured of the same operation and dtype.
+/// times: within a model that was measured, else alone, in proportion to what
+/// others of the same operation and dtype take within a model. What was never
+/// measured is guessed by the solver's expectation, in proportion to what was.
 class RegionPrices {
 public:
   /// Poses all problems. A state in which the model cannot be compiled is left
@@ -30,9 +31,12 @@ public:
                        const std::vector<RegionChoice> &states,
                        const std::vector<bool> &isAllowed, Fusion fusion);
 
-  /// Takes the problems that regions pose beside the others of a plan: in which
-  /// type a value is stored depends on who reads it.
+  /// Takes the problems of a plan, and those that regions pose beside the
+  /// others in it: in which type a value is stored depends on who reads it.
   void adopt(const PreparedModel &plan, const std::vector<size_t> &states);
+
+  /// Takes times within a model. Those that were taken later count.
+  void learn(const SolutionTimes &times);
 
   /// Asks for the times that are known by now.
   void ask(RegionMeasurer &measurer, const TargetInfo &target);
@@ -40,8 +44,9 @@ public:
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
 
-  /// Returns the sum of the times of a plan that was adopted.
-  double getMilliseconds(const PreparedModel &plan) const;
+  /// Returns the sum of the times of a plan that was adopted, whose layers are
+  /// counted by the keys of their problems.
+  double getMilliseconds(const std::map<std::string, int64_t> &layers) const;
 
   /// The problems of such a plan that were never measured and are expected to
   /// take a notable share of its time.
@@ -54,12 +59,14 @@ public:
 private:
   struct Price {
     Problem problem;
-    std::optional<double> measured = std::nullopt;
+    /// The times of the best solution that is known, alone and within a model.
+    std::optional<double> measured = std::nullopt, within = std::nullopt;
     double guess = 0;
     bool isSolvable = true;
   };
 
   std::string add(const Problem &problem);
+  void askOne(Price &price, RegionMeasurer &measurer, const TargetInfo &target);
   runtime::Status poseConversions(const RegionStructure &structure);
   bool isSolvable(const std::string &key) const;
   double getMilliseconds(const std::string &key) const;
@@ -71,8 +78,10 @@ private:
   /// None where a region cannot be in a state, "" where it takes no time.
   std::vector<std::vector<std::optional<std::string>>> regions;
   std::vector<std::vector<std::string>> conversions;
-  /// By operation and dtype, what measured times are of guesses.
-  std::map<std::string, double> scales;
+  /// By operation and dtype, what measured times are of guesses, and those
+  /// within a model of those alone.
+  std::map<std::string, double> scales, contextScales;
+  SolutionTimes timesWithin;
 };
 
 } // namespace tarpon

@@ -73,6 +73,8 @@ Status RegionTuner::price() {
           prices.pose(model, structure, states, isAllowed, options.fusion);
       !status)
     return status;
+  for (const RegionPlan &plan : plans)
+    prices.learn(plan.times);
   prices.ask(measurer, model.getKernelCompiler().getTarget());
   return runtime::success();
 }
@@ -253,9 +255,10 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
     prices.adopt(*plan, assignment->states);
     if (Status status = tuneOpen(*plan); !status)
       return status.error();
-    double milliseconds = prices.getMilliseconds(*plan);
+    double milliseconds = prices.getMilliseconds(plan->counts);
     if (!best || milliseconds < best->milliseconds)
-      best = {std::move(*assignment), std::move(choice), milliseconds, square};
+      best = {std::move(*assignment), std::move(choice),
+              std::move(plan->counts), milliseconds, square};
   }
   return best;
 }
@@ -283,29 +286,28 @@ PredictionRecord RegionTuner::predict(const Draft &draft) const {
   return {timeRatio * draft.milliseconds, std::sqrt(draft.squaredError)};
 }
 
-/// The layers of a whole model take less, or more, than alone.
-void RegionTuner::learnFromWhole(const RegionPlan &plan) {
-  RegionCosts costs = prices.getCosts();
-  std::vector<size_t> same;
-  for (const auto &region : costs.regions) {
-    std::optional<size_t> found;
-    for (auto [state, cost] : llvm::enumerate(region))
-      if (cost && states[state].dtype == plan.choice.dtype &&
-          (!found || states[state].layout == plan.choice.layout))
-        found = state;
-    if (!found)
-      return;
-    same.push_back(*found);
-  }
-  double sum = evaluateAssignment(costs, std::move(same)).milliseconds;
+/// A whole model takes more than its layers, or less where these were timed
+/// alone.
+void RegionTuner::learnTimes(const RegionPlan &plan,
+                             const std::map<std::string, int64_t> &layers) {
+  prices.learn(plan.times);
+  prices.ask(measurer, model.getKernelCompiler().getTarget());
+  double sum = prices.getMilliseconds(layers);
   if (sum > 0)
     timeRatio = plan.milliseconds / sum;
 }
 
+void RegionTuner::learnFromWhole(const RegionPlan &plan) {
+  Result<PreparedModel> prepared = model.prepare(plan.choice);
+  if (!prepared)
+    return;
+  prices.adopt(*prepared, {});
+  learnTimes(plan, prepared->counts);
+}
+
 void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
   plans.push_back(plan);
-  if (draft.milliseconds > 0)
-    timeRatio = plan.milliseconds / draft.milliseconds;
+  learnTimes(plan, draft.layers);
   if (draft.squaredError > 0 && plan.error > 0)
     errorRatio *= plan.error * plan.error / draft.squaredError;
 }

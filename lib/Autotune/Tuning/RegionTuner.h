@@ -7,15 +7,16 @@
 //
 // Finds plans in which each region has a precision and a layout of its own.
 //
-// The times of a region are those of its problem in each state, measured or
-// guessed. Its error in a precision is that of the whole model with this region
-// alone in it, and all others in fp32; regions are measured in groups, which
-// are halved while their error counts. An integer program gives the fastest
-// assignment within the budget (RegionAssignment.h). Problems of it that were
-// never measured are searched, and regions get the times that they take beside
-// the others of this assignment, which may change it; once it stays, it is
-// measured as a whole. Where its error differs from the sum of the regions',
-// the budget of the program is corrected, and it is solved again.
+// The times of a region are those of its problem in each state: within a whole
+// model that was measured, else alone, else guessed. Its error in a precision
+// is that of the whole model with this region alone in it, and all others in
+// fp32; regions are measured in groups, which are halved while their error
+// counts. An integer program gives the fastest assignment within the budget
+// (RegionAssignment.h). Problems of it that were never measured are searched,
+// and regions get the times that they take beside the others of this
+// assignment, which may change it; once it stays, it is measured as a whole,
+// and its layers within it. Where its error differs from the sum of the
+// regions', the budget of the program is corrected, and it is solved again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,6 +66,8 @@ private:
   struct Draft {
     RegionAssignment assignment;
     GlobalChoice choice;
+    /// The number of layers by the key of their problem.
+    std::map<std::string, int64_t> layers;
     /// The sum of its layers' times, and the square of the expected error.
     double milliseconds = 0, squaredError = 0;
   };
@@ -83,6 +86,8 @@ private:
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
   PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
+  void learnTimes(const RegionPlan &plan,
+                  const std::map<std::string, int64_t> &layers);
   void learn(const Draft &draft, const RegionPlan &plan);
   double getBestMilliseconds(double maxError) const;
 

@@ -54,10 +54,36 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   for (auto step : {&PlanMaker::time, &PlanMaker::compare})
     if (Status status = (maker.*step)(plan); !status)
       return status.error();
+  std::optional<RegionPlan> measured;
+  if (plan.isMeasured()) {
+    Result<RegionPlan> described = describe(plan);
+    if (!described)
+      return described.error();
+    measured = std::move(*described);
+  }
   onMeasured();
-  if (!plan.isMeasured())
-    return std::optional<RegionPlan>();
-  return std::optional<RegionPlan>({choice, plan.getMilliseconds(),
-                                    plan.record.accuracy->value,
-                                    plan.record.accuracy->withinBudget});
+  return measured;
+}
+
+Result<RegionPlan> TrialMeasurer::describe(const ChoicePlan &plan) {
+  Result<SolutionTimes> times = maker.profile(plan);
+  if (!times)
+    return times.error();
+  const AccuracyRecord &accuracy = *plan.record.accuracy;
+  return RegionPlan{plan.record.choice, plan.getMilliseconds(), accuracy.value,
+                    accuracy.withinBudget, std::move(*times)};
+}
+
+Result<std::vector<RegionPlan>>
+TrialMeasurer::describeUsable(llvm::ArrayRef<ChoicePlan *> plans) {
+  std::vector<RegionPlan> usable;
+  for (const ChoicePlan *plan : plans) {
+    if (!plan->isUsable())
+      continue;
+    Result<RegionPlan> described = describe(*plan);
+    if (!described)
+      return described.error();
+    usable.push_back(std::move(*described));
+  }
+  return usable;
 }

@@ -47,7 +47,13 @@ public:
   measure(const GlobalChoice &choice,
           const PredictionRecord &prediction) override;
 
+  /// Describes the plans that are within the budget, with the times of the
+  /// layers of those whose packages exist.
+  runtime::Result<std::vector<RegionPlan>>
+  describeUsable(llvm::ArrayRef<ChoicePlan *> plans);
+
 private:
+  runtime::Result<RegionPlan> describe(const ChoicePlan &plan);
   runtime::Status compile(ChoicePlan &plan, PreparedModel prepared);
 
   ModelCompiler &model;

@@ -43,9 +43,14 @@ public:
   /// The error from which on a metric of the user's drops too much.
   double bearableError = INFINITY;
   std::set<std::string> unknown;
+  /// The compiler of the model, and the problem whose layers take two
+  /// milliseconds within it, whatever they take alone.
+  ModelCompiler *model = nullptr;
+  std::string slowWithin;
 
   std::vector<std::string> tuned;
   std::vector<RegionPlan> measured;
+  std::vector<PredictionRecord> predictions;
   int comparisons = 0;
 
   Result<Solution> solve(const Problem &problem) override {
@@ -70,17 +75,37 @@ public:
     ++comparisons;
     return std::optional<double>(getError(choice));
   }
-  Result<std::optional<RegionPlan>> measure(const GlobalChoice &choice,
-                                            const PredictionRecord &) override {
+  Result<std::optional<RegionPlan>>
+  measure(const GlobalChoice &choice,
+          const PredictionRecord &prediction) override {
     double milliseconds = 0;
     for (const RegionChoice &region : choice.regions)
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
     double error = errorFactor * getError(choice);
     measured.push_back({choice, milliseconds, error, error <= bearableError});
+    if (!slowWithin.empty())
+      timeWithin(measured.back());
+    predictions.push_back(prediction);
     return std::optional<RegionPlan>(measured.back());
   }
 
 private:
+  /// Times a plan by its layers, and tells what they take.
+  void timeWithin(RegionPlan &plan) {
+    Result<PreparedModel> prepared = model->prepare(plan.choice);
+    ASSERT_TRUE(prepared) << prepared.message();
+    plan.milliseconds = 0;
+    for (const auto &[name, problem] : prepared->problems) {
+      std::string key = problem.key();
+      double milliseconds = key == slowWithin ? 2 : getMilliseconds(problem);
+      Result<Solution> solution = solve(problem);
+      plan.times[{key, solution->solver->id().str(), solution->config.str()}] =
+          milliseconds;
+      plan.milliseconds +=
+          static_cast<double>(prepared->counts.at(key)) * milliseconds;
+    }
+  }
+
   static double getMilliseconds(const Problem &problem) {
     if (problem.op == OpKind::Convert)
       return 0.01;
@@ -212,6 +237,35 @@ TEST_F(RegionTunerTest, SearchesWhatItWouldTake) {
   measurer->unknown = {key};
   run();
   EXPECT_THAT(measurer->tuned, testing::Contains(key));
+}
+
+/// The first convolution is fast in int8 alone, and slow within the model.
+TEST_F(RegionTunerTest, LayersTakeWhatTheyTookWithinAModel) {
+  measurer->errors.assign(measurer->errors.size(), 1e-5);
+  auto prepared = model->prepare(makeRegionChoice(
+      std::vector<RegionChoice>(measurer->errors.size(),
+                                {Precision::I8, {Layout::NHWC}}),
+      Fusion::On));
+  ASSERT_TRUE(prepared) << prepared.message();
+  size_t slow = 0;
+  for (const auto &[region, posed] : prepared->regions)
+    if (llvm::StringRef(posed.problem).starts_with("conv(")) {
+      slow = region;
+      measurer->slowWithin = posed.problem;
+      break;
+    }
+  ASSERT_FALSE(measurer->slowWithin.empty());
+  measurer->model = model.get();
+  run();
+  ASSERT_GE(measurer->measured.size(), 2U);
+  EXPECT_EQ(measurer->measured.front().choice.regions[slow].dtype,
+            Precision::I8);
+  EXPECT_EQ(getBest().choice.regions[slow].dtype, Precision::F32);
+  EXPECT_LT(getBest().milliseconds, measurer->measured.front().milliseconds);
+  // What was learned of the first plan tells the time of the second one.
+  EXPECT_NEAR(measurer->predictions[1].milliseconds,
+              measurer->measured[1].milliseconds,
+              0.05 * measurer->measured[1].milliseconds);
 }
 
 TEST_F(RegionTunerTest, GivesPlansOfSmallerErrors) {

@@ -171,6 +171,27 @@ TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
   EXPECT_EQ(failure(given), "samples differ in their types or shapes");
 }
 
+TEST_F(EvaluatorTest, TimesLayersWithinRuns) {
+  EvaluationRequest given = request("scaleAndAdd");
+  given.profiledRuns = 3;
+  EvaluationAnswer answer = evaluate(given);
+  ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+  EXPECT_TRUE(answer.samplesMs.empty());
+  ASSERT_EQ(answer.problemsMs.size(), 2u);
+  EXPECT_GT(answer.problemsMs.at("problem-1"), 0);
+  EXPECT_GT(answer.problemsMs.at("problem-2"), 0);
+}
+
+/// Layers that pose one problem are told as one.
+TEST_F(EvaluatorTest, ProblemsHaveTheMeanOfTheirLayers) {
+  Package package = makeTestPackage(500);
+  package.layers[1].problem = package.layers[0].problem;
+  EvaluationRequest given = request("scaleAndAdd");
+  ASSERT_TRUE(writePackage(package, given.package));
+  given.profiledRuns = 3;
+  EXPECT_EQ(evaluate(given).problemsMs.size(), 1u);
+}
+
 TEST_F(EvaluatorTest, AReplacedReferenceIsComputedAgain) {
   EvaluationRequest first = request("scaleAndAdd");
   first.threads = 1;
@@ -458,6 +479,7 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   request.inputSeed = ~uint64_t(0);
   request.inputs = {"x.npy", "y.npy"};
   request.samples = {{"a.npy"}, {"b.npy", "c.npy"}};
+  request.profiledRuns = 11;
   request.minSamples = 5;
   request.minTimeMs = 1.5;
   request.maxTimeMs = 100;
@@ -472,6 +494,7 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   EXPECT_EQ(back->cutoffMs, 0.625);
   EXPECT_TRUE(back->coldConstants);
   EXPECT_EQ(back->samples, request.samples);
+  EXPECT_EQ(back->profiledRuns, 11);
   request.reference.reset();
   request.inputs.clear();
   back = parseEvaluationRequest(toJsonLine(request));
@@ -494,10 +517,12 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   answer.comparison = comparison;
   answer.outputs = {{1, 0.25, -1, 4}, comparison};
   answer.results = {{{0.1, NAN}}, {{-3, INFINITY}, {}}};
+  answer.problemsMs = {{"relu(1x8xf32)->1x8xf32", 0.25}, {"\"q\"", 1}};
   Result<EvaluationAnswer> back = parseEvaluationAnswer(toJsonLine(answer));
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(answer));
   EXPECT_EQ(back->samplesMs, answer.samplesMs);
+  EXPECT_EQ(back->problemsMs, answer.problemsMs);
   EXPECT_TRUE(back->isDropped);
   EXPECT_TRUE(std::isinf(back->comparison->maxAbsError));
   EXPECT_EQ(back->comparison->relativeL2, 0.1);

@@ -58,24 +58,6 @@ static MeasureOptions getMeasureOptions(std::optional<int64_t> iterations) {
   return options;
 }
 
-/// The median time of each layer.
-static Result<std::vector<double>> measureLayers(Instance &instance,
-                                                 int64_t runs) {
-  size_t count = instance.executor().package().layers.size();
-  std::vector<std::vector<double>> samples(count);
-  for (int64_t run = 0; run < runs; ++run) {
-    std::vector<int64_t> nanoseconds(count, 0);
-    if (Status status = instance.runProfiled(nanoseconds); !status)
-      return status.error();
-    for (size_t i = 0; i < count; ++i)
-      samples[i].push_back(static_cast<double>(nanoseconds[i]) / 1e6);
-  }
-  std::vector<double> medians;
-  for (std::vector<double> &layer : samples)
-    medians.push_back(median(std::move(layer)));
-  return medians;
-}
-
 static Precision getLayerArithmetic(const Layer &layer,
                                     const TargetInfo &target) {
   mlir::FailureOr<Problem> problem = parseProblem(layer.problem);

@@ -180,6 +180,8 @@ inline constexpr double kPipelineFinalistRatio = 1.1;
 inline constexpr size_t kMaxPipelineFinalists = 3;
 inline constexpr int kPipelineRounds = 2;
 inline constexpr int kPipelineRoundSamples = 8;
+/// The runs of a model in which its layers are timed.
+inline constexpr int kProfiledRuns = 10;
 /// The time that a measurement takes beside its samples: loading, and a run to
 /// warm up.
 inline constexpr double kPipelineOverheadSeconds = 0.2;
