@@ -12,6 +12,7 @@
 #include "Measure/PipelineMeasurer.h"
 #include "Measure/TopOne.h"
 #include "TestDirectory.h"
+#include "Tuning/RegionTuner.h"
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,8 +20,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <climits>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 using namespace tarpon;
 using namespace tarpon::test;
@@ -36,16 +39,23 @@ namespace {
 /// The measurements, in their order.
 using Log = std::vector<std::string>;
 
-/// Every candidate is right and takes a millisecond.
+/// Every candidate is right and takes a millisecond, or half of one in halves.
 class FakeMeasurer final : public Measurer {
 public:
+  explicit FakeMeasurer(const Problem &problem)
+      : milliseconds(runtime::dtypeBytes(problem.operands[0].dtype) == 2 ? 0.5
+                                                                         : 1) {}
+
   Result<MeasureOutcome> measure(const Contender &, const Effort &) override {
     MeasureOutcome outcome;
     outcome.status = MeasurementStatus::Ok;
-    outcome.timing = runtime::summarize({1.0});
+    outcome.timing = runtime::summarize({milliseconds});
     return outcome;
   }
   bool isNoisy() const override { return false; }
+
+private:
+  double milliseconds;
 };
 
 class FakeMeasurerFactory final : public MeasurerFactory {
@@ -55,7 +65,7 @@ public:
 
   Result<std::unique_ptr<Measurer>> create(const Problem &problem) override {
     log.push_back("search " + problem.key());
-    return std::unique_ptr<Measurer>(std::make_unique<FakeMeasurer>());
+    return std::unique_ptr<Measurer>(std::make_unique<FakeMeasurer>(problem));
   }
 
 private:
@@ -75,6 +85,9 @@ bool isTuned(const CandidateRecord &record) {
 
 class FakePipelineMeasurer final : public PipelineMeasurer {
 public:
+  /// What a region in fp16 adds to the error of a model.
+  static constexpr double kRegionError = 0.01;
+
   FakePipelineMeasurer(const PipelineContext &context, Log &log)
       : PipelineMeasurer(context), log(log) {}
 
@@ -85,6 +98,8 @@ public:
   std::string crashes;
   /// Added to every time before the final.
   double drift = 0;
+  /// The measurements of whole models after which the machine fails.
+  int measurementsLeft = INT_MAX;
 
   Status calibrate(Fusion) override { return runtime::success(); }
   Result<Solution> solve(const Problem &problem) override {
@@ -92,6 +107,8 @@ public:
   }
   Status time(const CompiledChoice &choice,
               PipelineMeasurement &measurement) override {
+    if (measurementsLeft-- == 0)
+      return runtime::Error{"the machine was switched off"};
     log.push_back(choice.record.choice.name() +
                   (isTuned(choice.record) ? " tuned" : " untuned"));
     take(choice, isTuned(choice.record) ? -drift : drift, measurement);
@@ -99,12 +116,19 @@ public:
   }
   Status compare(const CompiledChoice &choice,
                  PipelineMeasurement &measurement) override {
+    if (measurementsLeft-- == 0)
+      return runtime::Error{"the machine was switched off"};
     log.push_back(choice.record.choice.name() + " compared");
     measurement.accuracy = errors[choice.record.choice.name()];
+    for (const RegionChoice &region : choice.record.choice.regions)
+      measurement.accuracy +=
+          region.dtype == runtime::Precision::F16 ? kRegionError : 0;
     return runtime::success();
   }
   Status timeAgain(const CompiledChoice &choice,
                    PipelineMeasurement &measurement) override {
+    if (measurementsLeft-- == 0)
+      return runtime::Error{"the machine was switched off"};
     ++measurement.rounds;
     take(choice, 0, measurement);
     return runtime::success();
@@ -134,8 +158,15 @@ protected:
 private:
   void take(const CompiledChoice &choice, double error,
             PipelineMeasurement &measurement) const {
-    FakeTimes fake = times.at(choice.record.choice.name());
     measurement.status = MeasurementStatus::Ok;
+    if (!choice.record.choice.regions.empty()) {
+      measurement.median = 0;
+      for (const RegionChoice &region : choice.record.choice.regions)
+        measurement.median += region.dtype == runtime::Precision::F16 ? 0.5 : 1;
+      measurement.samples = {measurement.median};
+      return;
+    }
+    FakeTimes fake = times.at(choice.record.choice.name());
     measurement.median =
         (isTuned(choice.record) ? fake.tuned : fake.untuned) + error;
     measurement.samples = {measurement.median};
@@ -161,6 +192,7 @@ protected:
   Deadline deadline = Deadline::never();
   std::vector<runtime::Precision> dtypes = {runtime::Precision::F32};
   AccuracyGoal goal;
+  std::optional<RegionOptions> regions;
 
   void SetUp() override {
     static TestDirectory cache;
@@ -176,7 +208,13 @@ protected:
     model = std::make_unique<ModelCompiler>(*module, *target.kernels);
     ASSERT_TRUE(model->simplify());
     factory = std::make_unique<FakeMeasurerFactory>(*target.kernels, log);
-    journal = Journal::openInMemory(factory->getJournalContext());
+    start(/*withoutRecords=*/true);
+  }
+
+  /// Does what a new process does.
+  void start(bool withoutRecords) {
+    if (withoutRecords)
+      journal = Journal::openInMemory(factory->getJournalContext());
     tuner =
         std::make_unique<Tuner>(*target.kernels, *factory, *journal, progress);
     measurer.reset(new FakePipelineMeasurer(
@@ -184,14 +222,20 @@ protected:
   }
 
   GlobalResult run() {
+    auto result = tryRun();
+    EXPECT_TRUE(result) << result.message();
+    return result ? std::move(*result) : GlobalResult();
+  }
+
+  Result<GlobalResult> tryRun() {
     log.clear();
     GlobalTuner global(*model, *tuner, *journal, progress, inputs, *measurer);
     global.setDeadline(deadline);
     global.setGoal(goal.metric ? &goal : nullptr);
-    auto result = global.run(enumerateChoices(
+    if (regions)
+      global.setRegionOptions(*regions);
+    return global.run(enumerateChoices(
         dtypes, {Layout{Layout::NCHW}, Layout{Layout::NHWC}}, {Fusion::On}));
-    EXPECT_TRUE(result) << result.message();
-    return result ? std::move(*result) : GlobalResult();
   }
 };
 
@@ -345,4 +389,41 @@ TEST_F(GlobalTunerTest, AFailedJudgementIsTheChoices) {
   GlobalResult result = run();
   EXPECT_EQ(result.winner, 0u);
   EXPECT_EQ(result.candidates[1].failure, "it crashed");
+}
+
+/// A precision for each region, of which three may be in fp16.
+TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithTheSamePlan) {
+  dtypes = {runtime::Precision::F32, runtime::Precision::F16};
+  regions = RegionOptions{dtypes, {Layout{Layout::NHWC}}};
+  regions->choosesDtypes = true;
+  regions->maxError = 3.5 * FakePipelineMeasurer::kRegionError;
+  auto prepare = [this](bool withoutRecords) {
+    start(withoutRecords);
+    measurer->times = {{"fp32/nchw", {100, 100}},
+                       {"fp32/nhwc", {100, 100}},
+                       {"fp16/nchw", {90, 90}},
+                       {"fp16/nhwc", {90, 90}}};
+    measurer->errors = {{"fp16/nchw", 0.9}, {"fp16/nhwc", 0.9}};
+  };
+  prepare(/*withoutRecords=*/true);
+  measurer->measurementsLeft = 1000;
+  GlobalResult whole = run();
+  const CandidateRecord &winner = whole.candidates[whole.winner];
+  EXPECT_EQ(llvm::count_if(winner.choice.regions,
+                           [](const RegionChoice &region) {
+                             return region.dtype == runtime::Precision::F16;
+                           }),
+            3);
+  int measurements = 1000 - measurer->measurementsLeft;
+  ASSERT_GT(measurements, 8);
+  for (int until = 0; until < measurements; ++until) {
+    prepare(/*withoutRecords=*/true);
+    measurer->measurementsLeft = until;
+    EXPECT_FALSE(tryRun()) << until;
+    prepare(/*withoutRecords=*/false);
+    GlobalResult again = run();
+    const CandidateRecord &same = again.candidates[again.winner];
+    EXPECT_EQ(same.choice, winner.choice) << until;
+    EXPECT_EQ(same.layers, winner.layers) << until;
+  }
 }
