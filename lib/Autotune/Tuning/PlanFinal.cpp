@@ -59,13 +59,28 @@ tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start) {
   return ranked;
 }
 
+static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
+  return a.median < b.median * (1 - policy::kClearlyFaster) &&
+         a.median + a.mad + b.mad < b.median;
+}
+
+/// Returns true if one plan is clearly faster than all others.
+static bool isDecided(llvm::ArrayRef<ChoicePlan *> finalists) {
+  const ChoicePlan *fastest = findFastest(finalists);
+  return llvm::all_of(finalists, [&](const ChoicePlan *plan) {
+    return plan == fastest || !plan->mayWin() ||
+           isClearlyFaster(*fastest->record.pipeline, *plan->record.pipeline);
+  });
+}
+
 Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists,
                         const Deadline &deadline,
                         llvm::function_ref<Status(ChoicePlan &)> timeAgain) {
   if (finalists.size() < 2)
     return runtime::success();
-  for (int round = 0; round < policy::kPipelineRounds; ++round) {
-    if (round > 0 && deadline.isOver())
+  for (int round = 0; round < policy::kMaxPipelineRounds; ++round) {
+    bool isEnough = round >= policy::kPipelineRounds && isDecided(finalists);
+    if (isEnough || (round > 0 && deadline.isOver()))
       break;
     for (ChoicePlan *plan : finalists)
       if (plan->isUsable() && plan->rounds <= round)
@@ -73,11 +88,6 @@ Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists,
           return status;
   }
   return runtime::success();
-}
-
-static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
-  return a.median < b.median * (1 - policy::kClearlyFaster) &&
-         a.median + a.mad + b.mad < b.median;
 }
 
 ChoicePlan *tarpon::pickWinner(llvm::ArrayRef<ChoicePlan *> plans,

@@ -33,7 +33,8 @@ ChoicePlan *findFastest(llvm::ArrayRef<ChoicePlan *> plans);
 std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
                                         ChoicePlan *start);
 
-/// Times the finalists in turn; one round whatever the time.
+/// Times the finalists in turn: two rounds, and more until one is clearly the
+/// fastest; one round whatever the time.
 runtime::Status
 runFinal(llvm::ArrayRef<ChoicePlan *> finalists, const Deadline &deadline,
          llvm::function_ref<runtime::Status(ChoicePlan &)> timeAgain);

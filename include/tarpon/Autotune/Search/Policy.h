@@ -179,6 +179,9 @@ inline constexpr double kPipelineMaxMs = 10000;
 inline constexpr double kPipelineFinalistRatio = 1.1;
 inline constexpr size_t kMaxPipelineFinalists = 3;
 inline constexpr int kPipelineRounds = 2;
+/// The rounds while none is clearly the fastest and there is time: other load
+/// that lasts for seconds decides less where there are more of them.
+inline constexpr int kMaxPipelineRounds = 6;
 inline constexpr int kPipelineRoundSamples = 8;
 /// The runs of a model in which its layers are timed.
 inline constexpr int kProfiledRuns = 10;
