@@ -250,15 +250,13 @@ void GlobalTuner::noteImprovement() {
 /// Packages are large, so that those of plans outside of the final are deleted.
 void GlobalTuner::dropLosers() {
   std::vector<ChoicePlan *> plans = getPlans();
-  const ChoicePlan *fastest = findFastest(plans);
-  if (!fastest)
+  if (!findFastest(plans))
     return;
   noteImprovement();
-  double slowest = policy::kPipelineFinalistRatio * fastest->getMilliseconds();
   for (ChoicePlan *plan : plans) {
     bool isOpen = plan->isTimed() && !plan->isMeasured();
-    bool isFinalist = plan->isUsable() && plan->getMilliseconds() <= slowest;
-    if (plan != start && !isOpen && !isFinalist)
+    if (plan != start && !isOpen &&
+        !mayReachFinal(*plan, plans, regions->isWanted()))
       PlanMaker::discard(*plan);
   }
 }
@@ -590,7 +588,8 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
       return maker->timeAgain(plan);
     };
     if (Status status =
-            runFinal(pickFinalists(getPlans(), start), deadline, timeAgain);
+            runFinal(pickFinalists(getPlans(), start, regions->isWanted()),
+                     deadline, timeAgain);
         !status)
       return status.error();
   }

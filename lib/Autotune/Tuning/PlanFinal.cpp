@@ -13,6 +13,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 using namespace tarpon;
 using runtime::Status;
 
@@ -32,6 +34,39 @@ ChoicePlan *tarpon::findFastest(llvm::ArrayRef<ChoicePlan *> plans) {
   return fastest;
 }
 
+/// Plans that differ from fp32 by rounding alone err alike.
+static double getError(const ChoicePlan &plan) {
+  return std::max(plan.record.accuracy->value, policy::kExactMaxError);
+}
+
+/// Returns the usable plans that err no more than this one, which is usable.
+static std::vector<ChoicePlan *>
+findRivals(const ChoicePlan &plan, llvm::ArrayRef<ChoicePlan *> plans) {
+  std::vector<ChoicePlan *> rivals;
+  for (ChoicePlan *other : plans)
+    if (other->isUsable() && getError(*other) <= getError(plan))
+      rivals.push_back(other);
+  return rivals;
+}
+
+static bool isNearly(const ChoicePlan &plan, const ChoicePlan &fastest) {
+  return plan.getMilliseconds() <=
+         policy::kPipelineFinalistRatio * fastest.getMilliseconds();
+}
+
+bool tarpon::mayReachFinal(const ChoicePlan &plan,
+                           llvm::ArrayRef<ChoicePlan *> plans, bool withFront) {
+  if (!plan.isUsable())
+    return false;
+  const ChoicePlan *fastest = findFastest(plans);
+  if (!fastest || isNearly(plan, *fastest))
+    return true;
+  return withFront &&
+         llvm::all_of(findRivals(plan, plans), [&](const ChoicePlan *rival) {
+           return isNearly(plan, *rival);
+         });
+}
+
 static std::vector<ChoicePlan *> leaveOut(llvm::ArrayRef<ChoicePlan *> plans,
                                           const ChoicePlan *one) {
   std::vector<ChoicePlan *> others = plans;
@@ -40,23 +75,30 @@ static std::vector<ChoicePlan *> leaveOut(llvm::ArrayRef<ChoicePlan *> plans,
 }
 
 std::vector<ChoicePlan *>
-tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start) {
-  const ChoicePlan *fastest = findFastest(plans);
+tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start,
+                      bool withFront) {
   std::vector<ChoicePlan *> ranked;
   for (ChoicePlan *plan : plans)
-    if (plan->mayWin() &&
-        plan->getMilliseconds() <=
-            policy::kPipelineFinalistRatio * fastest->getMilliseconds())
+    if (plan->mayWin())
       ranked.push_back(plan);
   llvm::stable_sort(ranked, [](const ChoicePlan *a, const ChoicePlan *b) {
     return a->getMilliseconds() < b->getMilliseconds();
   });
-  if (ranked.size() > policy::kMaxPipelineFinalists)
-    ranked.resize(policy::kMaxPipelineFinalists);
+  std::vector<ChoicePlan *> finalists;
+  auto add = [&](ChoicePlan *plan, size_t most) {
+    if (finalists.size() < most && !llvm::is_contained(finalists, plan))
+      finalists.push_back(plan);
+  };
+  for (ChoicePlan *plan : ranked)
+    if (mayReachFinal(*plan, plans, /*withFront=*/false))
+      add(plan, policy::kMaxPipelineFinalists);
   for (ChoicePlan *wanted : {start, findFastest(leaveOut(plans, start))})
-    if (wanted && wanted->mayWin() && !llvm::is_contained(ranked, wanted))
-      ranked.push_back(wanted);
-  return ranked;
+    if (wanted && wanted->mayWin())
+      add(wanted, policy::kMaxFrontFinalists);
+  for (ChoicePlan *plan : ranked)
+    if (withFront && mayReachFinal(*plan, plans, withFront))
+      add(plan, policy::kMaxFrontFinalists);
+  return finalists;
 }
 
 static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
@@ -64,12 +106,19 @@ static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
          a.median + a.mad + b.mad < b.median;
 }
 
-/// Returns true if one plan is clearly faster than all others.
-static bool isDecided(llvm::ArrayRef<ChoicePlan *> finalists) {
-  const ChoicePlan *fastest = findFastest(finalists);
-  return llvm::all_of(finalists, [&](const ChoicePlan *plan) {
+/// Returns true if one plan is clearly faster than all others that may win.
+static bool isDecided(llvm::ArrayRef<ChoicePlan *> plans) {
+  const ChoicePlan *fastest = findFastest(plans);
+  return llvm::all_of(plans, [&](const ChoicePlan *plan) {
     return plan == fastest || !plan->mayWin() ||
            isClearlyFaster(*fastest->record.pipeline, *plan->record.pipeline);
+  });
+}
+
+/// Returns true if that holds whatever error is allowed.
+static bool isFrontDecided(llvm::ArrayRef<ChoicePlan *> finalists) {
+  return llvm::all_of(finalists, [&](const ChoicePlan *plan) {
+    return !plan->mayWin() || isDecided(findRivals(*plan, finalists));
   });
 }
 
@@ -79,7 +128,8 @@ Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists,
   if (finalists.size() < 2)
     return runtime::success();
   for (int round = 0; round < policy::kMaxPipelineRounds; ++round) {
-    bool isEnough = round >= policy::kPipelineRounds && isDecided(finalists);
+    bool isEnough =
+        round >= policy::kPipelineRounds && isFrontDecided(finalists);
     if (isEnough || (round > 0 && deadline.isOver()))
       break;
     for (ChoicePlan *plan : finalists)

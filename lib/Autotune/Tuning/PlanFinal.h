@@ -28,13 +28,19 @@ namespace tarpon {
 /// is none.
 ChoicePlan *findFastest(llvm::ArrayRef<ChoicePlan *> plans);
 
-/// Chooses the plans of the final: the fastest few, the fastest other than
-/// `start`, and `start`, which may be null.
-std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
-                                        ChoicePlan *start);
+/// Returns true if a plan is nearly as fast as the fastest one; with the front,
+/// also if it is nearly as fast as those that err no more.
+bool mayReachFinal(const ChoicePlan &plan, llvm::ArrayRef<ChoicePlan *> plans,
+                   bool withFront);
 
-/// Times the finalists in turn: two rounds, and more until one is clearly the
-/// fastest; one round whatever the time.
+/// Chooses the plans of the final: the fastest few, the fastest other than
+/// `start`, and `start`, which may be null; with the front, also others that
+/// may reach it.
+std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
+                                        ChoicePlan *start, bool withFront);
+
+/// Times the finalists in turn: two rounds, and more until the fastest of those
+/// that err no more than each is clear; one round whatever the time.
 runtime::Status
 runFinal(llvm::ArrayRef<ChoicePlan *> finalists, const Deadline &deadline,
          llvm::function_ref<runtime::Status(ChoicePlan &)> timeAgain);

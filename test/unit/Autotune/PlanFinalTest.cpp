@@ -9,32 +9,38 @@
 
 #include "tarpon/Autotune/Search/Policy.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <deque>
 
 using namespace tarpon;
 using runtime::Status;
+using testing::UnorderedElementsAre;
 
 namespace {
 class PlanFinalTest : public testing::Test {
 protected:
   std::deque<ChoicePlan> plans;
 
-  void add(double milliseconds) {
+  void add(double milliseconds, double error = 0) {
     ChoicePlan &plan = plans.emplace_back();
     plan.package = "a.tpn";
-    plan.record.accuracy = {0, 0.05, true};
+    plan.record.accuracy = {error, 0.05, true};
     plan.record.pipeline = {milliseconds, /*mad=*/0.02, /*samples=*/20};
+  }
+
+  std::vector<ChoicePlan *> getAll() {
+    std::vector<ChoicePlan *> all;
+    for (ChoicePlan &plan : plans)
+      all.push_back(&plan);
+    return all;
   }
 
   /// Returns how often plans were timed.
   int run(const Deadline &deadline = Deadline::never()) {
     int timed = 0;
-    std::vector<ChoicePlan *> finalists;
-    for (ChoicePlan &plan : plans)
-      finalists.push_back(&plan);
-    Status status = runFinal(finalists, deadline, [&](ChoicePlan &plan) {
+    Status status = runFinal(getAll(), deadline, [&](ChoicePlan &plan) {
       ++timed;
       ++plan.rounds;
       return runtime::success();
@@ -69,6 +75,41 @@ TEST_F(PlanFinalTest, OneRoundIsTimedWhateverTheTime) {
 TEST_F(PlanFinalTest, OnePlanNeedsNoFinal) {
   add(1);
   EXPECT_EQ(run(), 0);
+}
+
+/// Each may be the fastest within its own error.
+TEST_F(PlanFinalTest, TheFrontTakesPart) {
+  add(1, 0.04);
+  add(1.5, 0.01);
+  add(1.55, 0.005);
+  add(2, 0.01);
+  add(3);
+  auto finalists = pickFinalists(getAll(), nullptr, /*withFront=*/true);
+  EXPECT_THAT(finalists,
+              UnorderedElementsAre(&plans[0], &plans[1], &plans[2], &plans[4]));
+  EXPECT_THAT(pickFinalists(getAll(), nullptr, /*withFront=*/false),
+              UnorderedElementsAre(&plans[0]));
+  // A plan whose package is gone cannot be run, and is still a rival.
+  plans[2].package.clear();
+  EXPECT_THAT(pickFinalists(getAll(), nullptr, /*withFront=*/true),
+              UnorderedElementsAre(&plans[0], &plans[1], &plans[4]));
+}
+
+TEST_F(PlanFinalTest, TheUntunedPlanAndItsBestRivalTakePart) {
+  add(2);
+  add(1);
+  add(1.01);
+  add(1.02);
+  add(1.03);
+  EXPECT_THAT(pickFinalists(getAll(), &plans[0], /*withFront=*/false),
+              UnorderedElementsAre(&plans[0], &plans[1], &plans[2], &plans[3]));
+}
+
+TEST_F(PlanFinalTest, RoundsGoOnWhileTheFrontIsUnclear) {
+  add(1, 0.04);
+  add(2, 0.01);
+  add(2.03, 0.005);
+  EXPECT_EQ(run(), 3 * policy::kMaxPipelineRounds);
 }
 
 /// The untuned plan wins only where it is clearly faster.

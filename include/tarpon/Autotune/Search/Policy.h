@@ -178,6 +178,8 @@ inline constexpr double kPipelineMaxMs = 10000;
 /// Counterparts of the constants above, for global choices.
 inline constexpr double kPipelineFinalistRatio = 1.1;
 inline constexpr size_t kMaxPipelineFinalists = 3;
+/// The finalists where plans with smaller errors count, too.
+inline constexpr size_t kMaxFrontFinalists = 8;
 inline constexpr int kPipelineRounds = 2;
 /// The rounds while none is clearly the fastest and there is time: other load
 /// that lasts for seconds decides less where there are more of them.
