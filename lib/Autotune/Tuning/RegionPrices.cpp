@@ -124,25 +124,37 @@ static std::string getKind(const Problem &problem) {
 static const char *const kAllKinds = "";
 
 namespace {
-/// The ratio of sums of times, by kind.
+/// Typical ratios of times, by kind: half of the time is in problems whose
+/// ratio is larger. A single problem that is off says nothing about others.
 class Ratios {
 public:
   void add(const Problem &problem, double numerator, double denominator) {
-    for (const std::string &kind : {getKind(problem), std::string(kAllKinds)}) {
-      sums[kind].first += numerator;
-      sums[kind].second += denominator;
-    }
+    if (denominator > 0)
+      for (const std::string &kind : {getKind(problem), std::string(kAllKinds)})
+        ratios[kind].emplace_back(numerator / denominator, denominator);
   }
-  std::map<std::string, double> get() const {
-    std::map<std::string, double> ratios;
-    for (const auto &[kind, sum] : sums)
-      if (sum.second > 0)
-        ratios[kind] = sum.first / sum.second;
-    return ratios;
+  std::map<std::string, double> get() {
+    std::map<std::string, double> typical;
+    for (auto &[kind, list] : ratios)
+      typical[kind] = getWeightedMedian(list);
+    return typical;
   }
 
 private:
-  std::map<std::string, std::pair<double, double>> sums;
+  using Weighted = std::vector<std::pair<double, double>>;
+
+  static double getWeightedMedian(Weighted &list) {
+    llvm::sort(list);
+    double half = 0;
+    for (const auto &[ratio, weight] : list)
+      half += weight / 2;
+    for (const auto &[ratio, weight] : list)
+      if ((half -= weight) <= 0)
+        return ratio;
+    return list.back().first;
+  }
+
+  std::map<std::string, Weighted> ratios;
 };
 } // namespace
 

@@ -18,6 +18,9 @@
 #include "tarpon/Targets/Package/PackageBuilder.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
 #include "gmock/gmock.h"
 
 #include <chrono>
@@ -90,8 +93,9 @@ TEST_F(BundleTest, EmulatedCandidatesAreConfined) {
   std::string file = directory.file("candidate.tpn");
   std::ofstream(file, std::ios::binary) << (*bundle)->candidates[0].package;
 
+  std::string evaluatorProgram = findEvaluatorProgram();
   llvm::SmallString<256> program(
-      llvm::sys::path::parent_path(findEvaluatorProgram()));
+      llvm::sys::path::parent_path(evaluatorProgram));
   llvm::sys::path::append(program, "tarpon-emulator");
   runtime::EvaluatorProcess emulator(program.str().str());
   runtime::EvaluationRequest request;
