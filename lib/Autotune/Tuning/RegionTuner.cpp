@@ -188,14 +188,13 @@ RegionCosts RegionTuner::restrict(const RegionCosts &costs,
   return restricted;
 }
 
-Result<RegionAssignment> RegionTuner::assign(double maxError) {
+Result<RegionAssignment> RegionTuner::assign(double squaredError) {
   RegionCosts costs = prices.getCosts();
-  double budget = maxError * maxError / (errorRatio * jointRatio);
   Result<RegionAssignment> best =
       Error{"no precisions of the regions are within the budget"};
   for (const StateSet &set : listStateSets()) {
     Result<RegionAssignment> assignment =
-        assignRegions(restrict(costs, set), budget);
+        assignRegions(restrict(costs, set), squaredError);
     if (assignment && (!best || assignment->milliseconds < best->milliseconds))
       best = std::move(assignment);
   }
@@ -220,16 +219,40 @@ Status RegionTuner::tuneOpen(const PreparedModel &plan) {
   return runtime::success();
 }
 
-/// Returns the square of the error that is expected of an assignment, and lets
-/// the program know what that is of the sum over its regions.
-double RegionTuner::expectSquare(const RegionAssignment &assignment) {
+double RegionTuner::getJointSquare(const RegionAssignment &assignment) const {
   std::vector<Precision> dtypes;
   for (size_t state : assignment.states)
     dtypes.push_back(states[state].dtype);
-  double joint = errors.getJointSquare(dtypes);
-  if (joint > 0 && assignment.squaredError > 0)
-    jointRatio = joint / assignment.squaredError;
-  return errorRatio * joint;
+  return errors.getJointSquare(dtypes);
+}
+
+/// The program knows what regions err one by one. How much they err together is
+/// only known of an assignment: the sum that the program may spend is lowered
+/// until that is within the budget, and then raised as far as it stays so.
+std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
+  double square = maxError * maxError / errorRatio;
+  // What is expected approaches the planned error from above.
+  double sum =
+      policy::kBudgetMargin * policy::kBudgetMargin * square / jointRatio;
+  double most = 0, least = 0;
+  std::optional<RegionAssignment> best;
+  for (int step = 0; step < policy::kMaxBudgetSteps; ++step) {
+    Result<RegionAssignment> assignment = assign(sum);
+    if (!assignment)
+      break;
+    double joint = getJointSquare(*assignment);
+    bool fits = joint <= square;
+    (fits ? least : most) = sum;
+    if (fits) {
+      if (joint > 0 && assignment->squaredError > 0)
+        jointRatio = joint / assignment->squaredError;
+      best = std::move(*assignment);
+    }
+    if (most == 0)
+      break;
+    sum = best ? std::sqrt(least * most) : sum * square / joint;
+  }
+  return best;
 }
 
 /// Returns the fastest of the assignments that are the best with the times that
@@ -239,15 +262,10 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   std::optional<Draft> best;
   std::vector<size_t> before;
   for (int round = 0; round < policy::kMaxDrafts; ++round) {
-    // The expectation approaches the planned error from above.
-    Result<RegionAssignment> assignment =
-        assign(policy::kBudgetMargin * maxError);
+    std::optional<RegionAssignment> assignment = assignWithin(maxError);
     if (!assignment || assignment->states == before)
       break;
     before = assignment->states;
-    double square = expectSquare(*assignment);
-    if (square > maxError * maxError)
-      continue;
     GlobalChoice choice = makeChoice(*assignment);
     Result<PreparedModel> plan = model.prepare(choice);
     if (!plan)
@@ -256,6 +274,7 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
     if (Status status = tuneOpen(*plan); !status)
       return status.error();
     double milliseconds = prices.getMilliseconds(plan->counts);
+    double square = errorRatio * getJointSquare(*assignment);
     if (!best || milliseconds < best->milliseconds)
       best = {std::move(*assignment), std::move(choice),
               std::move(plan->counts), milliseconds, square};

@@ -31,6 +31,7 @@
 #include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/Progress.h"
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -77,9 +78,10 @@ private:
   runtime::Status refineErrors(double maxError);
   runtime::Result<bool> tryBudget(double maxError);
   runtime::Status searchBudget();
-  runtime::Result<RegionAssignment> assign(double maxError);
+  runtime::Result<RegionAssignment> assign(double squaredError);
+  std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
-  double expectSquare(const RegionAssignment &assignment);
+  double getJointSquare(const RegionAssignment &assignment) const;
   runtime::Status tuneOpen(const PreparedModel &plan);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;

@@ -417,7 +417,7 @@ TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithTheSamePlan) {
   const CandidateRecord &winner = whole.candidates[whole.winner];
   EXPECT_EQ(winner.choice.getDtypeName(), "mixed");
   int measurements = 1000 - measurer->measurementsLeft;
-  constexpr int kInterruptions = 6;
+  constexpr int kInterruptions = 4;
   ASSERT_GT(measurements, kInterruptions);
   for (int i = 0; i < kInterruptions; ++i) {
     int until = (2 * i + 1) * measurements / (2 * kInterruptions);

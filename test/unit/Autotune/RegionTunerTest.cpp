@@ -40,6 +40,8 @@ public:
   /// The error of each region in int8, and what whole models have of it.
   std::vector<double> errors;
   double errorFactor = 1;
+  /// True if errors add up, as they do where they are not independent.
+  bool addsErrors = false;
   /// The error from which on a metric of the user's drops too much.
   double bearableError = INFINITY;
   std::set<std::string> unknown;
@@ -112,11 +114,13 @@ private:
     return runtime::dtypeBytes(problem.operands[0].dtype) == 1 ? 0.25 : 1;
   }
   double getError(const GlobalChoice &choice) const {
-    double sum = 0;
+    double sum = 0, squares = 0;
     for (auto [index, region] : llvm::enumerate(choice.regions))
-      if (region.dtype == Precision::I8)
-        sum += errors[index] * errors[index];
-    return std::sqrt(sum);
+      if (region.dtype == Precision::I8) {
+        sum += errors[index];
+        squares += errors[index] * errors[index];
+      }
+    return addsErrors ? sum : std::sqrt(squares);
   }
 
   const TargetInfo &target;
@@ -237,6 +241,16 @@ TEST_F(RegionTunerTest, SearchesWhatItWouldTake) {
   measurer->unknown = {key};
   run();
   EXPECT_THAT(measurer->tuned, testing::Contains(key));
+}
+
+/// Regions of which each one errs little err more together than the program can
+/// know.
+TEST_F(RegionTunerTest, SpendsLessWhereRegionsErrMoreTogether) {
+  measurer->errors.assign(measurer->errors.size(), 0.01);
+  measurer->addsErrors = true;
+  options.maxError = 0.035;
+  run();
+  EXPECT_EQ(countInt8(getBest()), 3U);
 }
 
 /// The first convolution is fast in int8 alone, and slow within the model.

@@ -254,6 +254,9 @@ inline constexpr double kErrorShare = 0.4;
 inline constexpr double kBudgetMargin = 0.95;
 /// How often a plan is drafted anew as the times of its regions are learnt.
 inline constexpr int kMaxDrafts = 6;
+/// How many sums of errors are tried until what regions err together is within
+/// the budget.
+inline constexpr int kMaxBudgetSteps = 6;
 /// The plans that are measured for one budget, at most.
 inline constexpr int kMaxRegionPlans = 4;
 /// The time of a conversion that no solver takes, which no plan can afford.
