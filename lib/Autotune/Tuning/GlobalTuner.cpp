@@ -14,6 +14,7 @@
 #include "Tuning/ProblemWeights.h"
 #include "Tuning/RegionTuner.h"
 #include "Tuning/Trial.h"
+#include "Tuning/TrialGroups.h"
 #include "Tuning/TrialMeasurer.h"
 #include "Tuning/TuningSchedule.h"
 #include "tarpon/Autotune/Search/Policy.h"
@@ -187,30 +188,18 @@ Status GlobalTuner::compareUntuned(llvm::ArrayRef<Trial *> group,
   return runtime::success();
 }
 
-/// A run that is over at once answers with what it has measured first. In eight
-/// networks on an Emerald Rapids, nchw took 1.11 to 1.81 of nhwc's time.
-static const Layout kPromisingLayout{Layout::NHWC};
-
-/// Returns the choices in groups of one dtype and fusion, the promising ones
-/// first, in each group, too: models are hardly faster without fusion.
-std::vector<std::vector<Trial *>> GlobalTuner::groupTrials() {
-  std::vector<std::vector<Trial *>> groups;
-  for (Fusion fusion : kFusions)
-    for (Trial &trial : trials) {
-      if (trial.choice.fusion != fusion)
-        continue;
-      if (groups.empty() ||
-          groups.back().front()->choice.dtype != trial.choice.dtype ||
-          groups.back().front()->choice.fusion != fusion)
-        groups.emplace_back();
-      groups.back().push_back(&trial);
-    }
-  for (std::vector<Trial *> &group : groups)
-    llvm::stable_sort(group, [](const Trial *a, const Trial *b) {
-      return a->choice.layout == kPromisingLayout &&
-             b->choice.layout != kPromisingLayout;
-    });
-  return groups;
+/// Whoever is measured while other work disturbs the machine must not lose by
+/// that: close choices are timed once more, in turn.
+Status GlobalTuner::timeCloseAgain(llvm::ArrayRef<Trial *> group,
+                                   const Deadline &end) {
+  std::vector<ChoicePlan *> close = findClose(group);
+  if (!measurer.isNoisy() || close.size() < 2)
+    return runtime::success();
+  for (ChoicePlan *plan : close)
+    if (!end.isOver())
+      if (Status status = maker->timeOnceMore(*plan); !status)
+        return status;
+  return runtime::success();
 }
 
 /// Measures the choices untuned. In each group the times come first, since the
@@ -218,10 +207,12 @@ std::vector<std::vector<Trial *>> GlobalTuner::groupTrials() {
 Status GlobalTuner::survey() {
   double share = measurer.isNoisy() ? policy::kSurveyShare : 1;
   Deadline end = deadline.part(share);
-  for (llvm::ArrayRef<Trial *> group : groupTrials()) {
+  for (llvm::ArrayRef<Trial *> group : groupTrials(trials)) {
     for (Trial *trial : group)
       if (Status status = timeUntuned(*trial, end); !status)
         return status;
+    if (Status status = timeCloseAgain(group, end); !status)
+      return status;
     if (Status status = compareUntuned(group, deadline.part(share)); !status)
       return status;
     finishWork(static_cast<double>(group.size()) *

@@ -111,6 +111,20 @@ Status PlanMaker::time(ChoicePlan &plan) {
                         : journal.recordPipeline(measurement);
 }
 
+Status PlanMaker::timeOnceMore(ChoicePlan &plan) {
+  if (journal.getPipeline(plan.key))
+    return runtime::success();
+  PipelineMeasurement again;
+  again.key = plan.key;
+  if (Status status = measurer.time({plan.record, plan.package}, again);
+      !status)
+    return status;
+  if (again.status != MeasurementStatus::Ok ||
+      again.median < plan.getMilliseconds())
+    setTime(plan, again);
+  return runtime::success();
+}
+
 /// Adds the metric's values, unless that fails, which is the measurement's.
 Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
   std::optional<MetricValues> values;

@@ -45,6 +45,9 @@ public:
   /// Measures the time, unless the journal knows time and error. A returned
   /// error means that nothing can be measured; one of the plan is its failure.
   runtime::Status time(ChoicePlan &plan);
+  /// Measures the time again, unless the journal knows it, and keeps the lesser
+  /// one, since other load only ever adds to times.
+  runtime::Status timeOnceMore(ChoicePlan &plan);
   /// Measures the accuracy of a plan that has a time, unless it is known. The
   /// journal holds errors, and no user's metric.
   runtime::Status compare(ChoicePlan &plan);

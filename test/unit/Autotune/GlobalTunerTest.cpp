@@ -99,6 +99,8 @@ public:
   std::string crashes;
   /// Added to every time before the final.
   double drift = 0;
+  /// Added to the first time of all.
+  double disturbance = 0;
   /// The measurements of whole models after which the machine fails.
   int measurementsLeft = INT_MAX;
 
@@ -112,7 +114,9 @@ public:
       return runtime::Error{"the machine was switched off"};
     log.push_back(choice.record.choice.name() +
                   (isTuned(choice.record) ? " tuned" : " untuned"));
-    take(choice, isTuned(choice.record) ? -drift : drift, measurement);
+    take(choice, isTuned(choice.record) ? -drift : drift + disturbance,
+         measurement);
+    disturbance = 0;
     return runtime::success();
   }
   Status compare(const CompiledChoice &choice,
@@ -255,7 +259,7 @@ std::vector<std::string> getSources(const CandidateRecord &record) {
 } // namespace
 
 TEST_F(GlobalTunerTest, ChoicesAreMeasuredUntunedBeforeAnythingIsSearched) {
-  measurer->times = {{"fp32/nchw", {10, 8}}, {"fp32/nhwc", {11, 6}}};
+  measurer->times = {{"fp32/nchw", {10, 8}}, {"fp32/nhwc", {15, 6}}};
   run();
   ASSERT_GE(log.size(), 5u);
   EXPECT_EQ(log[0], "fp32/nhwc untuned");
@@ -263,6 +267,21 @@ TEST_F(GlobalTunerTest, ChoicesAreMeasuredUntunedBeforeAnythingIsSearched) {
   EXPECT_EQ(log[2], "fp32/nchw compared");
   EXPECT_EQ(log[3], "fp32/nhwc compared");
   EXPECT_THAT(log[4], StartsWith("search "));
+}
+
+/// Whichever of close choices was disturbed.
+TEST_F(GlobalTunerTest, CloseChoicesAreTimedTwice) {
+  measurer->times = {{"fp32/nchw", {10, 10}}, {"fp32/nhwc", {9, 9}}};
+  measurer->disturbance = 4;
+  deadline = Deadline::never();
+  GlobalResult result = run();
+  ASSERT_GE(log.size(), 5u);
+  EXPECT_EQ(log[0], "fp32/nhwc untuned");
+  EXPECT_EQ(log[1], "fp32/nchw untuned");
+  EXPECT_EQ(log[2], "fp32/nhwc untuned");
+  EXPECT_EQ(log[3], "fp32/nchw untuned");
+  EXPECT_EQ(log[4], "fp32/nhwc compared");
+  EXPECT_EQ(result.winner, 1u);
 }
 
 TEST_F(GlobalTunerTest, TunedPlanWins) {

@@ -185,6 +185,10 @@ inline constexpr int kPipelineRounds = 2;
 /// that lasts for seconds decides less where there are more of them.
 inline constexpr int kMaxPipelineRounds = 6;
 inline constexpr int kPipelineRoundSamples = 8;
+/// Untuned choices of one dtype that differ by no more than this factor are
+/// timed twice: on a busy virtual machine, one took 1.4 of its time for a
+/// while.
+inline constexpr double kCloseUntunedRatio = 1.4;
 /// The runs of a model in which its layers are timed.
 inline constexpr int kProfiledRuns = 10;
 /// The time that a measurement takes beside its samples: loading, and a run to

@@ -91,7 +91,8 @@ private:
   runtime::Status timeUntuned(Trial &trial, const Deadline &end);
   runtime::Status compareUntuned(llvm::ArrayRef<Trial *> group,
                                  const Deadline &end);
-  std::vector<std::vector<Trial *>> groupTrials();
+  runtime::Status timeCloseAgain(llvm::ArrayRef<Trial *> group,
+                                 const Deadline &end);
   runtime::Status tryUntuned(Trial &trial, Deadline share);
   runtime::Status makePlan(Trial &trial, ChoicePlan &plan,
                            PreparedModel prepared);

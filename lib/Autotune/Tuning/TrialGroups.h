@@ -1,0 +1,30 @@
+//===- TrialGroups.h - Choices that are surveyed together ---------*- C++ -*-===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARPON_LIB_AUTOTUNE_TUNING_TRIALGROUPS_H
+#define TARPON_LIB_AUTOTUNE_TUNING_TRIALGROUPS_H
+
+#include "Tuning/Trial.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <deque>
+#include <vector>
+
+namespace tarpon {
+
+/// Returns the choices in groups of one dtype and fusion, the promising ones
+/// first, in each group, too: models are hardly faster without fusion.
+std::vector<std::vector<Trial *>> groupTrials(std::deque<Trial> &trials);
+
+/// Returns the untuned plans that may be the group's fastest if each was
+/// disturbed while it was timed, in their order.
+std::vector<ChoicePlan *> findClose(llvm::ArrayRef<Trial *> group);
+
+} // namespace tarpon
+
+#endif // TARPON_LIB_AUTOTUNE_TUNING_TRIALGROUPS_H
