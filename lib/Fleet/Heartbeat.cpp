@@ -33,6 +33,11 @@ void Heartbeat::release(const Lease &lease) {
   lost.erase({lease.job, lease.lease});
 }
 
+size_t Heartbeat::countHeld() const {
+  std::lock_guard lock(mutex);
+  return held.size();
+}
+
 bool Heartbeat::isLost(const Lease &lease) const {
   std::lock_guard lock(mutex);
   return lost.count({lease.job, lease.lease}) > 0;

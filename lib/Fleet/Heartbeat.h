@@ -40,6 +40,8 @@ public:
   /// Tells of a lease that was claimed or has ended.
   void hold(const Lease &lease);
   void release(const Lease &lease);
+  /// The number of leases that each beat renews.
+  size_t countHeld() const;
 
   /// Returns true if the lease is known to be lost: the job was aborted, or no
   /// heartbeat came through for a whole lease.

@@ -37,6 +37,22 @@ AttemptEnd AttemptEnd::forDatabase(const Database &database,
                                    : forRefusal(message);
 }
 
+/// What a lease that is taken back has to tell.
+static constexpr const char *kLeaseColumns =
+    "SELECT id, lease, session_id, problem_id, phase, round, "
+    "COALESCE(worker_id, 0) FROM job ";
+
+static Lease readLease(const Row &row) {
+  Lease lease;
+  lease.job = row.integer(0);
+  lease.lease = row.integer(1);
+  lease.session = row.integer(2);
+  lease.problem = row.integer(3);
+  lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
+  lease.round = row.integer(5);
+  return lease;
+}
+
 //===----------------------------------------------------------------------===//
 // Taking and keeping
 //===----------------------------------------------------------------------===//
@@ -114,32 +130,25 @@ Result<bool> JobQueue::reapOne(int64_t job) {
   Result<bool> reaped = false;
   Status status = database.transact([&]() -> Status {
     Result<Rows> rows = database.query(
-        "SELECT lease, session_id, problem_id, phase, round, "
-        "COALESCE(worker_id, 0) FROM job WHERE id = :p1 AND state = 'leased' "
-        "AND lease_until < $NOW $SKIP",
+        std::string(kLeaseColumns) + "WHERE id = :p1 AND state = 'leased' "
+                                     "AND lease_until < $NOW $SKIP",
         {job});
     if (!rows || rows->empty())
       return rows ? success() : Status(rows.error());
-    const Row &row = rows->front();
-    Lease lease;
-    lease.job = job;
-    lease.lease = row.integer(0);
-    lease.session = row.integer(1);
-    lease.problem = row.integer(2);
-    lease.phase = parsePhase(row.text(3)).value_or(Phase::Compile);
-    lease.round = row.integer(4);
-    Result<Rows> owner = database.query(
+    Lease lease = readLease(rows->front());
+    int64_t owner = rows->front().integer(6);
+    Result<Rows> names = database.query(
         "SELECT machine.name, worker.process FROM worker JOIN machine ON "
         "machine.id = machine_id WHERE worker.id = :p1",
-        {row.integer(5)});
-    if (!owner)
-      return owner.error();
-    std::string who = "worker " + std::to_string(row.integer(5));
-    if (!owner->empty())
-      who += " on " + owner->front().text(0) + " (process " +
-             owner->front().text(1) + ")";
+        {owner});
+    if (!names)
+      return names.error();
+    std::string who = "worker " + std::to_string(owner);
+    if (!names->empty())
+      who += " on " + names->front().text(0) + " (process " +
+             names->front().text(1) + ")";
     reaped = failLeased(
-        lease, row.integer(5),
+        lease, owner,
         {Cause::Lost, who + " was not heard of for a whole lease", ""});
     if (!reaped || *reaped)
       return reaped ? success() : Status(reaped.error());
@@ -148,7 +157,7 @@ Result<bool> JobQueue::reapOne(int64_t job) {
         std::string("UPDATE job SET state = 'waiting', lease_until = NULL, "
                     "worker_id = NULL") +
             kOwned,
-        {job, lease.lease, row.integer(5)});
+        {job, lease.lease, owner});
     reaped = freed && *freed > 0;
     return freed ? success() : Status(freed.error());
   });
@@ -330,4 +339,18 @@ Result<bool> JobQueue::fail(const Lease &lease, const AttemptEnd &end) {
   if (!status)
     return status.error();
   return owned;
+}
+
+Result<int64_t> JobQueue::giveBackAll(const std::string &reason) {
+  Result<Rows> rows = database.query(
+      std::string(kLeaseColumns) + "WHERE worker_id = :p1 AND state = 'leased'",
+      {worker});
+  if (!rows)
+    return rows.error();
+  int64_t count = 0;
+  for (const Row &row : *rows) {
+    Result<bool> given = fail(readLease(row), {Cause::Returned, reason, ""});
+    count += given && *given;
+  }
+  return count;
 }

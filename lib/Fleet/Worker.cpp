@@ -8,6 +8,7 @@
 #include "tarpon/Fleet/Worker.h"
 
 #include "BuildWork.h"
+#include "Claim.h"
 #include "ClaimSize.h"
 #include "Heartbeat.h"
 #include "Machine.h"
@@ -17,7 +18,6 @@
 #include "tarpon/Fleet/FleetStatus.h"
 #include "tarpon/Fleet/Schema.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
@@ -286,7 +286,6 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   auto isLost = [&] { return heartbeat->isLost(lease); };
   if (isLost()) {
     ++summary.lost;
-    heartbeat->release(lease);
     return success();
   }
   std::string log;
@@ -302,7 +301,6 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
     turn.release();
   }
   Status status = report(lease, result, log);
-  heartbeat->release(lease);
   restTime = getRule(result.end.cause).pauses
                  ? std::clamp(restTime * 2, kShortestRest, kLongestRest)
                  : std::chrono::milliseconds(0);
@@ -339,19 +337,18 @@ Result<bool> WorkerRun::takeSome() {
         kPatience);
     if (!claimed)
       return claimed.error();
-    for (const Lease &lease : *leases)
-      heartbeat->hold(lease);
     any |= !leases->empty();
     Clock::time_point begin = Clock::now();
-    for (auto [position, lease] : llvm::enumerate(*leases)) {
+    Claim claim(*heartbeat, std::move(*leases));
+    Status done = claim.forEach([&](size_t position, const Lease &lease) {
       std::string reason = getReasonToReturn(each, position, begin);
-      Status status =
-          reason.empty()
-              ? doJob(each, lease)
-              : report(lease, PhaseResult::fail(Cause::Returned, reason), "");
-      if (!status)
-        return status.error();
-    }
+      return reason.empty()
+                 ? doJob(each, lease)
+                 : report(lease, PhaseResult::fail(Cause::Returned, reason),
+                          "");
+    });
+    if (!done)
+      return done.error();
   }
   return any;
 }
@@ -527,22 +524,7 @@ Status WorkerRun::open() {
 /// Gives everything back from the thread of the heartbeat, since the other one
 /// may be measuring for minutes.
 static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
-  Result<Rows> rows = database.query(
-      "SELECT id, lease, session_id, problem_id, phase, round FROM job WHERE "
-      "worker_id = :p1 AND state = 'leased'",
-      {worker});
-  for (size_t i = 0; rows && i < rows->size(); ++i) {
-    const Row &row = (*rows)[i];
-    Lease lease;
-    lease.job = row.integer(0);
-    lease.lease = row.integer(1);
-    lease.session = row.integer(2);
-    lease.problem = row.integer(3);
-    lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
-    lease.round = row.integer(5);
-    (void)queue.fail(lease,
-                     {Cause::Returned, "the worker was told to end", ""});
-  }
+  (void)queue.giveBackAll("the worker was told to end");
   (void)database.execute("UPDATE worker SET ended = $NOW, reason = 'it was "
                          "told to end' WHERE id = :p1",
                          {worker});

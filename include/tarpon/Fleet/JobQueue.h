@@ -107,6 +107,9 @@ public:
   /// of the cause. Returns false if the lease is lost.
   runtime::Result<bool> fail(const Lease &lease, const AttemptEnd &end);
 
+  /// Gives back all that the worker has, begun or not. Returns how many.
+  runtime::Result<int64_t> giveBackAll(const std::string &reason);
+
 private:
   runtime::Result<bool> reapOne(int64_t job);
   runtime::Result<bool> isRecorded(const Lease &lease);
