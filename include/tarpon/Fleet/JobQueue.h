@@ -47,6 +47,10 @@ struct AttemptEnd {
 /// The number of attempts that a live database may refuse before the job fails.
 inline constexpr int64_t kMaxRefusals = 3;
 
+/// The number of workers that may die while they compile the same round of a
+/// job before it fails: the compiler itself has crashed, most likely.
+inline constexpr int64_t kMaxDeaths = 3;
+
 /// The state in which a successful attempt leaves its job.
 struct NextStep {
   /// None if the job is done.
@@ -90,6 +94,7 @@ public:
   runtime::Result<Renewal> renew(const std::set<LeaseKey> &held);
 
   /// Takes back leases that have ended, of any worker, and returns how many.
+  /// Only the job that a lost worker had begun counts as lost.
   /// Workers that were not heard of for two leases count as ended.
   runtime::Result<int64_t> reap();
 
