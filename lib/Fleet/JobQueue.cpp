@@ -7,6 +7,8 @@
 
 #include "tarpon/Fleet/JobQueue.h"
 
+#include "tarpon/Fleet/Session.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -108,7 +110,8 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
   std::vector<Lease> leases;
   for (const Row &row : *rows)
     leases.push_back({row.integer(0), row.integer(1), session, row.integer(2),
-                      row.text(5), phase, row.integer(3), row.text(4)});
+                      row.text(5), phase, row.integer(3), row.text(4),
+                      leaseSeconds});
   return leases;
 }
 
@@ -219,6 +222,29 @@ Result<bool> JobQueue::reapOne(int64_t job) {
   return reaped;
 }
 
+/// The workers of each label beat as often as its own leases ask for.
+Status JobQueue::endSilentWorkers() {
+  constexpr double kShortestLease = 1;
+  Result<Rows> labels =
+      database.query("SELECT DISTINCT label FROM worker WHERE ended IS NULL "
+                     "AND seen < $NOW - 2 * :p1",
+                     {kShortestLease});
+  if (!labels)
+    return labels.error();
+  for (const Row &row : *labels) {
+    Result<double> lease = getLongestLease(database, row.text(0));
+    if (!lease)
+      return lease.error();
+    auto ended = database.execute(
+        "UPDATE worker SET ended = $NOW, reason = 'not heard of' WHERE ended "
+        "IS NULL AND label = :p1 AND seen < $NOW - 2 * :p2",
+        {row.text(0), *lease});
+    if (!ended)
+      return ended.error();
+  }
+  return success();
+}
+
 Result<int64_t> JobQueue::reap() {
   // Few at a time: the caller has leases of its own to renew. All ended leases
   // of a worker are taken back together, and the one that it had begun is the
@@ -238,12 +264,8 @@ Result<int64_t> JobQueue::reap() {
       return reaped.error();
     count += reaped && *reaped;
   }
-  auto ended = database.execute(
-      "UPDATE worker SET ended = $NOW, reason = 'not heard of' WHERE ended IS "
-      "NULL AND seen < $NOW - 2 * :p1",
-      {leaseSeconds});
-  if (!ended)
-    return ended.error();
+  if (Status status = endSilentWorkers(); !status)
+    return status.error();
   return count;
 }
 

@@ -80,8 +80,8 @@ runtime::Result<int64_t> countAttempts(Database &database, int64_t job,
 
 class JobQueue {
 public:
-  /// `leaseSeconds` is the length of each lease. The database must outlive the
-  /// queue.
+  /// `leaseSeconds` is the length of the leases that are claimed or renewed.
+  /// The database must outlive the queue.
   JobQueue(Database &database, int64_t worker, double leaseSeconds)
       : database(database), worker(worker), leaseSeconds(leaseSeconds) {}
 
@@ -95,7 +95,8 @@ public:
 
   /// Takes back leases that have ended, of any worker, and returns how many.
   /// Only the job that a lost worker had begun counts as lost.
-  /// Workers that were not heard of for two leases count as ended.
+  /// Workers that were not heard of for two of their label's leases count as
+  /// ended.
   runtime::Result<int64_t> reap();
 
   /// The same, unless some worker did it within the last tenth of a lease.
@@ -117,6 +118,7 @@ public:
 
 private:
   runtime::Result<bool> reapOne(int64_t job);
+  runtime::Status endSilentWorkers();
   runtime::Result<bool> isRecorded(const Lease &lease);
   runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,
                                         const AttemptEnd &end,

@@ -11,6 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 using namespace tarpon::fleet;
 using namespace tarpon::fleet::test;
 using tarpon::runtime::Error;
@@ -75,6 +78,25 @@ TEST_P(ClaimTest, whatAnErrorLeavesIsNotRenewed) {
     EXPECT_EQ(heartbeat.countHeld(), 2U);
   }
   EXPECT_EQ(heartbeat.countHeld(), 0U);
+}
+
+/// The targets of a label may have leases of different lengths.
+TEST_P(ClaimTest, eachLeaseIsRenewedByItsOwnLength) {
+  constexpr double kShort = 6;
+  leases[0].seconds = kShort;
+  run("UPDATE job SET lease_until = $NOW + 15", {});
+  Heartbeat heartbeat(
+      url, worker, kShort, [] { return false; }, [](JobQueue &, Database &) {});
+  Claim claim(heartbeat, leases);
+  auto getRest = [&](const Lease &lease) {
+    return std::stod(getText(
+        "SELECT lease_until - $NOW FROM job WHERE id = :p1", {lease.job}));
+  };
+  for (int i = 0; i < 100 && getRest(leases[1]) < 30; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_NEAR(getRest(leases[1]), kLeaseSeconds, 5);
+  EXPECT_NEAR(getRest(leases[0]), kShort, 5);
+  EXPECT_FALSE(heartbeat.isLost(leases[0]));
 }
 
 INSTANTIATE_FLEET_TEST(ClaimTest);

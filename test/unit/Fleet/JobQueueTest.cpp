@@ -352,6 +352,27 @@ TEST_P(JobQueueTest, aWorkerThatIsNotHeardOfHasEnded) {
   EXPECT_EQ(getInteger("SELECT count(*) FROM worker WHERE ended IS NULL"), 1);
 }
 
+/// Whoever looks, and however short its own leases are.
+TEST_P(JobQueueTest, workersAreJudgedByTheLeaseOfTheirLabel) {
+  int64_t hasty = addWorker("node2");
+  run("UPDATE worker SET label = 'S' WHERE id = :p1", {hasty});
+  int64_t other = addSession("S", "host");
+  run("UPDATE session SET settings = '{\"lease_seconds\": 5}' WHERE id = :p1",
+      {other});
+  run("UPDATE worker SET seen = seen - 20", {});
+  ASSERT_TRUE(makeQueue(5).reap());
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NOT NULL"), hasty);
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NULL"), worker);
+  run("UPDATE worker SET ended = NULL", {});
+  ASSERT_TRUE(makeQueue(600).reap());
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NOT NULL"), hasty);
+  // One of several targets, which beats by the longest lease.
+  run("UPDATE worker SET ended = NULL", {});
+  addSession("S", "gfx942");
+  ASSERT_TRUE(makeQueue(5).reap());
+  EXPECT_EQ(getInteger("SELECT count(*) FROM worker WHERE ended IS NULL"), 2);
+}
+
 TEST_P(JobQueueTest, statesAreThoseOfTheTable) {
   for (const char *sql :
        {"UPDATE job SET state = 'X'", "UPDATE job SET phase = 'X'",
