@@ -118,12 +118,15 @@ private:
 /// The column behind them: the row of the release's record.
 static constexpr size_t kRecordColumn = kSamplesColumn + 1;
 
-/// Results from before the job was begun anew do not count.
+/// Results from before the job was begun anew do not count, nor does what the
+/// first rounds of a job have found that was aborted, has failed, or goes on:
+/// the times of a race are no result.
 static constexpr const char *kOfLabel =
     "LEFT JOIN job ON job.session_id = measurement.session_id AND "
     "job.problem_id = measurement.problem_id WHERE measurement.session_id = "
     ":p1 AND measurement.problem_id > :p2 AND measurement.problem_id <= :p3 "
-    "AND measurement.id > COALESCE(known_from, 0) AND :p4 <> '' ";
+    "AND measurement.id > COALESCE(known_from, 0) AND COALESCE(job.state, "
+    "'done') = 'done' AND :p4 <> '' ";
 
 /// The job may have been begun anew after the release was made.
 static constexpr const char *kOfRelease =

@@ -64,9 +64,11 @@ struct ProblemResults {
 };
 
 /// Visits the problems of a label or release that were measured in one of its
-/// sessions, in the order of their ids. A candidate whose time is a model's
-/// counts only in a session of an emulated device, which has verified it. Of a
-/// release, these are the results of its time; its record is the best of them.
+/// sessions, in the order of their ids. Of a label, jobs that are done count
+/// alone, and what was measured without a job. A candidate whose time is a
+/// model's counts only in a session of an emulated device, which has verified
+/// it. Of a release, these are the results of its time; its record is the best
+/// of them.
 runtime::Status
 visitResults(Database &database, const ResultsName &name,
              const Session &session, bool withSamples,
