@@ -115,13 +115,17 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Tries an action again on a new connection while the database does not
-/// answer.
+/// answer, or takes no changes.
 Status WorkerRun::persist(llvm::function_ref<Status()> action,
                           Clock::duration patience) {
   Clock::time_point giveUp = Clock::now() + patience;
   auto pause = std::chrono::milliseconds(100);
   constexpr auto kLongestPause = std::chrono::milliseconds(5000);
   Status status = action();
+  if (!status && database->isDisconnected() && Clock::now() < giveUp)
+    say(formatv("{0}: tried again for {1} s", status.message(),
+                std::chrono::ceil<std::chrono::seconds>(patience).count())
+            .str());
   while (!status && database->isDisconnected() && Clock::now() < giveUp &&
          !options.shouldEnd()) {
     std::this_thread::sleep_for(pause);
