@@ -296,11 +296,11 @@ static bool isPassing(const soci::soci_error &error) {
       "the database system is",    "database is locked",
       "database or disk is full",  "disk I/O error",
       "write a readonly database", "No space left on device"};
-  // The text without the statement, whose parameters are from outside.
+  // The statement and the details, which follow, have texts from outside.
   std::string message = error.get_error_message();
-  return llvm::any_of(kPassing, [&](llvm::StringRef text) {
-    return llvm::StringRef(message).contains(text);
-  });
+  llvm::StringRef line = llvm::StringRef(message).split('\n').first;
+  return llvm::any_of(
+      kPassing, [&](llvm::StringRef text) { return line.contains(text); });
 }
 
 /// Returns true if the server does not answer any more, or cannot do what it is
