@@ -195,7 +195,8 @@ static PhaseResult failSearch(const std::vector<Measurement> &known) {
   if (example != known.end())
     reason += "; " + example->key.solver + " {" + example->key.config +
               "}: " + example->detail;
-  // Trying the same again would change nothing.
+  // Each of these causes ends the job at once: all candidates were measured
+  // already, and the same search finds no others.
   return PhaseResult::fail(most->second, reason);
 }
 
