@@ -109,6 +109,7 @@ public:
 
 private:
   runtime::Result<bool> reapOne(int64_t job);
+  runtime::Status redate();
   runtime::Result<bool> isRecorded(const Lease &lease);
   runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,
                                         const AttemptEnd &end,
