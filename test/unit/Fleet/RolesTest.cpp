@@ -69,7 +69,7 @@ protected:
 constexpr const char *kTables[] = {
     "setting",      "problem",     "tag",           "session", "job",
     "machine",      "worker",      "attempt",       "package", "release",
-    "package_part", "measurement", "release_record"};
+    "package_part", "measurement", "release_record", "reaping"};
 
 } // namespace
 
