@@ -196,7 +196,8 @@ def check_rules(fleet: Fleet) -> list[str]:
 
 
 def check_logs(fleet: Fleet) -> list[str]:
-    """Logs of builders tell of compiling alone, those of evaluators of measuring."""
+    """Logs of builders tell of compiling alone, those of evaluators of measuring. What they do besides,
+    they do not tell: watch.py looks at their processes."""
     phases = {"build": "compile", "measure": "measure"}
     faults, seen = [], set()
     for name, text in fleet.read_logs().items():
