@@ -44,7 +44,7 @@ using LastRows = std::map<int64_t, int64_t>;
 struct LatestMeasurements {
   /// In their order, without samples.
   std::vector<Measurement> measurements;
-  /// What was read by now: `after`, with the sessions that had more.
+  /// The rows that were read by now: `after`, with the sessions that had more.
   LastRows lastRows;
 };
 
