@@ -18,6 +18,7 @@ from fleet import LABEL, Fleet
 from invariants import Outage
 from node import NodeSpec
 from problems import TARGETS, make_problems, take
+from watch import Watch
 
 # Too little for one of the candidates, enough for all else.
 MEMORY = 900 << 20
@@ -89,11 +90,13 @@ class FaultTest:
         """What went wrong, one sentence each."""
         self.say(f"{len(self.plan)} faults with seed {self.seed}, leases of {LEASE} s")
         self.fleet.create()
-        for fault in self.plan:
-            self.keep_busy()
-            time.sleep(self.draw.uniform(0.5, 3))
-            self.inject(fault)
-        self.finish()
+        with Watch() as watch:
+            for fault in self.plan:
+                self.keep_busy()
+                time.sleep(self.draw.uniform(0.5, 3))
+                self.inject(fault)
+            self.finish()
+        self.faults += watch.check()
         return self.faults
 
     def keep_busy(self) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "cluster"))
 
+import fault_test  # noqa: E402
+import invariants  # noqa: E402
 import watch  # noqa: E402
 
 # The parents and the command lines of some processes.
@@ -35,6 +37,23 @@ class WatchTest(unittest.TestCase):
         self.assertEqual(seen.check(), [])
         seen.roles[6] = "builder"
         self.assertEqual(seen.check(), ["a builder ran 1 processes that measure"])
+
+    def test_evaluators_compile_nothing(self) -> None:
+        counts = {"builder": {"n1": 3, "n2": 0}, "evaluator": {"n1": 0, "n2": 0}}
+        self.assertEqual(invariants.judge_caches(counts), [])
+        counts["evaluator"]["n2"] = 2
+        self.assertEqual(invariants.judge_caches(counts), ["an evaluator on n2 compiled 2 kernels"])
+        counts = {"builder": {"n1": 0}, "evaluator": {"n1": 0}}
+        self.assertEqual(invariants.judge_caches(counts), ["no builder left a kernel in its cache"])
+
+    def test_the_status_names_candidates(self) -> None:
+        status = (
+            "test for host: 9 of 9 jobs have ended\nattempts that failed\n        3 memory   of 2 jobs; last: x\n"
+            "candidates that failed\n       20 crashed   of 18 problems; last: relu-v1 {}: SIGSEGV\n"
+            "        1 timed-out of 1 problems; last: relu-v1 {}: after 10 s\n"
+        )
+        self.assertEqual(fault_test.read_candidates(status), {"crashed": (20, 18), "timed-out": (1, 1)})
+        self.assertEqual(fault_test.read_candidates(status.partition("candidates")[0]), {})
 
 
 if __name__ == "__main__":
