@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Claim.h"
 #include "ClaimSize.h"
 #include "FleetLoad.h"
 #include "Heartbeat.h"
@@ -198,6 +199,7 @@ public:
 private:
   runtime::Status read(const Lease &lease);
   runtime::Status doJob(const Lease &lease);
+  runtime::Status giveBack(const Lease &lease);
   runtime::Status write(const Lease &lease);
 
   Database &database;
@@ -284,6 +286,11 @@ runtime::Status Worker::doJob(const Lease &lease) {
   return runtime::success();
 }
 
+runtime::Status Worker::giveBack(const Lease &lease) {
+  JobQueue queue(database, number, kLeaseSeconds);
+  return asStatus(queue.fail(lease, {Cause::Returned, "late", ""}));
+}
+
 runtime::Status Worker::takeSome() {
   Clock::time_point start = Clock::now();
   JobQueue queue(database, number, kLeaseSeconds);
@@ -291,16 +298,15 @@ runtime::Status Worker::takeSome() {
   if (!leases)
     return leases.error();
   tally.add(tally.claimMs, since(start));
-  for (const Lease &lease : *leases)
-    heartbeat.hold(lease);
-  for (const Lease &lease : *leases) {
-    if (auto status = doJob(lease); !status)
-      return status;
-    heartbeat.release(lease);
-  }
   if (!leases->empty()) {
     idleMs = kShortestIdleMs;
-    return runtime::success();
+    Clock::time_point begin = Clock::now();
+    return Claim(heartbeat, *leases)
+        .forEach([&](size_t position, const Lease &lease) {
+          return claimSize.isLate(position, Clock::now() - begin)
+                     ? giveBack(lease)
+                     : doJob(lease);
+        });
   }
   // One or two workers do what a builder and an evaluator do on each node.
   if (numWorkers < 3)

@@ -10,10 +10,10 @@
 using namespace tarpon::fleet;
 using tarpon::runtime::Result;
 
-Heartbeat::Heartbeat(std::string url, int64_t worker, double leaseSeconds,
+Heartbeat::Heartbeat(std::string url, int64_t worker, double shortestLease,
                      std::function<bool()> shouldEnd,
                      std::function<void(JobQueue &, Database &)> onEnd)
-    : url(std::move(url)), worker(worker), lease(leaseSeconds),
+    : url(std::move(url)), worker(worker), shortestLease(shortestLease),
       shouldEnd(std::move(shouldEnd)), onEnd(std::move(onEnd)),
       lastBeat(Clock::now()), thread([this] { run(); }) {}
 
@@ -24,13 +24,18 @@ Heartbeat::~Heartbeat() {
 
 void Heartbeat::hold(const Lease &lease) {
   std::lock_guard lock(mutex);
-  held.emplace(lease.job, lease.lease);
+  held.emplace(Key(lease.job, lease.lease), lease.seconds);
 }
 
 void Heartbeat::release(const Lease &lease) {
   std::lock_guard lock(mutex);
   held.erase({lease.job, lease.lease});
   lost.erase({lease.job, lease.lease});
+}
+
+size_t Heartbeat::countHeld() const {
+  std::lock_guard lock(mutex);
+  return held.size();
 }
 
 bool Heartbeat::isLost(const Lease &lease) const {
@@ -40,11 +45,32 @@ bool Heartbeat::isLost(const Lease &lease) const {
 
 /// Leases that were claimed after the heartbeat began may be missing from its
 /// answer.
-void Heartbeat::conclude(const std::set<Key> &before, const Renewal &renewal) {
+void Heartbeat::conclude(const std::map<Key, double> &before,
+                         const Renewal &renewal) {
   std::lock_guard lock(mutex);
-  for (const Key &key : before)
+  for (const auto &[key, seconds] : before)
     if (held.count(key) && !renewal.owned.count(key))
       lost.insert(key);
+}
+
+/// A claim is of one session, whose leases are equally long: this is one
+/// statement, most of the time.
+Result<Renewal> Heartbeat::renew(const std::map<Key, double> &leases) {
+  std::map<double, std::set<Key>> byLength;
+  for (const auto &[key, seconds] : leases)
+    byLength[seconds].insert(key);
+  // A worker without leases is heard of, too.
+  if (byLength.empty())
+    byLength[shortestLease.count()];
+  Renewal all;
+  for (const auto &[seconds, keys] : byLength) {
+    Result<Renewal> renewal = JobQueue(*database, worker, seconds).renew(keys);
+    if (!renewal)
+      return renewal;
+    all.owned.insert(renewal->owned.begin(), renewal->owned.end());
+    all.isDraining = renewal->isDraining;
+  }
+  return all;
 }
 
 void Heartbeat::beat() {
@@ -53,32 +79,32 @@ void Heartbeat::beat() {
     if (!opened)
       return;
     database = std::move(*opened);
-    if (!database->limitIdleTransactions(getIdleLimit(lease.count())))
+    if (!database->limitIdleTransactions(getIdleLimit(shortestLease.count())))
       return;
   }
   if (database->isDisconnected() && !database->reconnect())
     return;
-  std::set<Key> before;
+  std::map<Key, double> before;
   {
     std::lock_guard lock(mutex);
     before = held;
   }
-  JobQueue queue(*database, worker, lease.count());
   Clock::time_point start = Clock::now();
-  Result<Renewal> renewal = queue.renew(before);
+  Result<Renewal> renewal = renew(before);
   if (!renewal)
     return;
   lastBeat = start;
   draining = renewal->isDraining;
   conclude(before, *renewal);
-  (void)queue.reapInTurn();
+  (void)JobQueue(*database, worker, shortestLease.count()).reapInTurn();
 }
 
 /// Returns false if the thread is to end.
 bool Heartbeat::waitForNext() {
   constexpr auto kLook = std::chrono::milliseconds(100);
   Clock::time_point next =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(lease / 3);
+      Clock::now() +
+      std::chrono::duration_cast<Clock::duration>(shortestLease / 3);
   while (Clock::now() < next) {
     if (stopping)
       return false;
@@ -86,7 +112,7 @@ bool Heartbeat::waitForNext() {
       // The end is told even if this connection is gone: on a new one.
       beat();
       if (database) {
-        JobQueue queue(*database, worker, lease.count());
+        JobQueue queue(*database, worker, shortestLease.count());
         onEnd(queue, *database);
       }
       return false;
@@ -96,12 +122,17 @@ bool Heartbeat::waitForNext() {
   return true;
 }
 
+void Heartbeat::loseWhatHasEnded() {
+  std::chrono::duration<double> silence = Clock::now() - lastBeat;
+  std::lock_guard lock(mutex);
+  for (const auto &[key, seconds] : held)
+    if (silence.count() > seconds)
+      lost.insert(key);
+}
+
 void Heartbeat::run() {
   do {
     beat();
-    if (Clock::now() - lastBeat > lease) {
-      std::lock_guard lock(mutex);
-      lost = held;
-    }
+    loseWhatHasEnded();
   } while (waitForNext());
 }

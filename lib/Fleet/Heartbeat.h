@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,13 +27,14 @@ namespace tarpon::fleet {
 /// that it locks can be taken back by others afterwards.
 inline double getIdleLimit(double leaseSeconds) { return leaseSeconds / 2; }
 
-/// Renews a worker's leases in a thread with a connection of its own, three
-/// times per lease, and takes back leases that others have lost.
+/// Renews a worker's leases in a thread with a connection of its own, each by
+/// its own length and three times in the shortest one, and takes back leases
+/// that others have lost.
 class Heartbeat {
 public:
   /// `onEnd` is called in the thread if `shouldEnd` becomes true: the process
   /// was asked to end, and may be in the middle of a measurement.
-  Heartbeat(std::string url, int64_t worker, double leaseSeconds,
+  Heartbeat(std::string url, int64_t worker, double shortestLease,
             std::function<bool()> shouldEnd,
             std::function<void(JobQueue &, Database &)> onEnd);
   ~Heartbeat();
@@ -40,6 +42,8 @@ public:
   /// Tells of a lease that was claimed or has ended.
   void hold(const Lease &lease);
   void release(const Lease &lease);
+  /// The number of leases that each beat renews.
+  size_t countHeld() const;
 
   /// Returns true if the lease is known to be lost: the job was aborted, or no
   /// heartbeat came through for a whole lease.
@@ -52,18 +56,22 @@ private:
 
   void run();
   void beat();
-  void conclude(const std::set<Key> &before, const Renewal &renewal);
+  runtime::Result<Renewal> renew(const std::map<Key, double> &leases);
+  void conclude(const std::map<Key, double> &before, const Renewal &renewal);
+  void loseWhatHasEnded();
   bool waitForNext();
 
   std::string url;
   int64_t worker;
-  std::chrono::duration<double> lease;
+  std::chrono::duration<double> shortestLease;
   std::function<bool()> shouldEnd;
   std::function<void(JobQueue &, Database &)> onEnd;
   std::unique_ptr<Database> database;
   Clock::time_point lastBeat;
   mutable std::mutex mutex;
-  std::set<Key> held, lost;
+  /// The lengths of the leases in seconds.
+  std::map<Key, double> held;
+  std::set<Key> lost;
   std::atomic<bool> draining = false, stopping = false;
   std::thread thread;
 };

@@ -7,6 +7,8 @@
 
 #include "tarpon/Fleet/JobQueue.h"
 
+#include "tarpon/Fleet/Session.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,6 +32,23 @@ static constexpr double kLongestBackoff = 600;
 /// The reasons of attempts that the database has refused begin so.
 static constexpr llvm::StringLiteral kRefused = "refused: ";
 
+/// A problem that crashes the compiler takes the worker with it, and as jobs go
+/// by what they may gain, it is soon begun again: the pause before that
+/// doubles.
+static constexpr double kDeathBackoff = 5;
+
+namespace {
+
+/// What follows from a failed attempt.
+struct Verdict {
+  bool isFinal = false;
+  /// Seconds before the next attempt.
+  double backoff = 0;
+  std::string reason;
+};
+
+} // namespace
+
 AttemptEnd AttemptEnd::forRefusal(const std::string &message, std::string log) {
   return {Cause::Database, kRefused.str() + message, std::move(log)};
 }
@@ -38,6 +57,28 @@ AttemptEnd AttemptEnd::forDatabase(const Database &database,
                                    const std::string &message) {
   return database.isDisconnected() ? AttemptEnd{Cause::Database, message, ""}
                                    : forRefusal(message);
+}
+
+/// The order in which a worker is given jobs, and in which it works on those of
+/// a claim: of the leases that it still has, the first is the one that it has
+/// begun.
+static constexpr const char *kOrder = "priority DESC, gain DESC, id";
+static constexpr const char *kReverseOrder = "priority, gain, id DESC";
+
+/// What a lease that is taken back has to tell.
+static constexpr const char *kLeaseColumns =
+    "SELECT id, lease, session_id, problem_id, phase, round, "
+    "COALESCE(worker_id, 0) FROM job ";
+
+static Lease readLease(const Row &row) {
+  Lease lease;
+  lease.job = row.integer(0);
+  lease.lease = row.integer(1);
+  lease.session = row.integer(2);
+  lease.problem = row.integer(3);
+  lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
+  lease.round = row.integer(5);
+  return lease;
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,9 +96,8 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
   Result<Rows> rows = database.query(
       "WITH picked AS MATERIALIZED (SELECT id FROM job WHERE session_id = :p1 "
       "AND phase = :p2 AND state = 'waiting' AND (available_at <= $NOW OR "
-      "available_at > $NOW + :p5) ORDER BY priority DESC, gain DESC, id "
-      "LIMIT " +
-          std::to_string(max) +
+      "available_at > $NOW + :p5) ORDER BY " +
+          std::string(kOrder) + " LIMIT " + std::to_string(max) +
           " $SKIP) UPDATE job SET state = 'leased', lease = lease + 1, "
           "leased_at = $NOW, lease_until = $NOW + :p3, worker_id = :p4 "
           "WHERE id IN (SELECT id FROM picked) "
@@ -67,7 +107,7 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
        kLongestBackoff});
   if (!rows)
     return rows.error();
-  // RETURNING has no order.
+  // RETURNING has no order; this is kOrder.
   std::sort(rows->begin(), rows->end(), [](const Row &a, const Row &b) {
     return std::tuple(-a.real(6), -a.real(7), a.integer(0)) <
            std::tuple(-b.real(6), -b.real(7), b.integer(0));
@@ -75,7 +115,8 @@ Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
   std::vector<Lease> leases;
   for (const Row &row : *rows)
     leases.push_back({row.integer(0), row.integer(1), session, row.integer(2),
-                      row.text(5), phase, row.integer(3), row.text(4)});
+                      row.text(5), phase, row.integer(3), row.text(4),
+                      leaseSeconds});
   return leases;
 }
 
@@ -114,39 +155,62 @@ Result<Renewal> JobQueue::renew(const std::set<LeaseKey> &held) {
   return renewal;
 }
 
+/// Returns true if the worker of a lease was to come to it after another one
+/// that it still has.
+static Result<bool> isBehindAnother(Database &database, const Lease &lease,
+                                    int64_t owner) {
+  Result<Rows> rows = database.query(
+      "SELECT 1 FROM job AS first JOIN job AS own ON own.id = :p1 WHERE "
+      "first.worker_id = :p2 AND first.state = 'leased' AND "
+      "(first.priority > own.priority OR (first.priority = own.priority AND "
+      "(first.gain > own.gain OR (first.gain = own.gain AND first.id < "
+      "own.id)))) LIMIT 1",
+      {lease.job, owner});
+  if (!rows)
+    return rows.error();
+  return !rows->empty();
+}
+
+/// A worker that was lost has died of one job at most: the one that it had
+/// begun. The others of its claim were only held.
+static Result<AttemptEnd> describeLoss(Database &database, const Lease &lease,
+                                       int64_t owner) {
+  Result<Rows> names = database.query(
+      "SELECT machine.name, worker.process FROM worker JOIN machine ON "
+      "machine.id = machine_id WHERE worker.id = :p1",
+      {owner});
+  if (!names)
+    return names.error();
+  std::string reason = "worker " + std::to_string(owner);
+  if (!names->empty())
+    reason += " on " + names->front().text(0) + " (process " +
+              names->front().text(1) + ")";
+  reason += " was not heard of for a whole lease";
+  Result<bool> isBehind = isBehindAnother(database, lease, owner);
+  if (!isBehind)
+    return isBehind.error();
+  return *isBehind ? AttemptEnd{Cause::Returned,
+                                reason + ", and had not begun it", ""}
+                   : AttemptEnd{Cause::Lost, reason, ""};
+}
+
 /// Each job is taken back by itself, so that what is wrong with one leaves the
 /// others.
 Result<bool> JobQueue::reapOne(int64_t job) {
   Result<bool> reaped = false;
   Status status = database.transact([&]() -> Status {
     Result<Rows> rows = database.query(
-        "SELECT lease, session_id, problem_id, phase, round, "
-        "COALESCE(worker_id, 0) FROM job WHERE id = :p1 AND state = 'leased' "
-        "AND lease_until < $NOW $SKIP",
+        std::string(kLeaseColumns) + "WHERE id = :p1 AND state = 'leased' "
+                                     "AND lease_until < $NOW $SKIP",
         {job});
     if (!rows || rows->empty())
       return rows ? success() : Status(rows.error());
-    const Row &row = rows->front();
-    Lease lease;
-    lease.job = job;
-    lease.lease = row.integer(0);
-    lease.session = row.integer(1);
-    lease.problem = row.integer(2);
-    lease.phase = parsePhase(row.text(3)).value_or(Phase::Compile);
-    lease.round = row.integer(4);
-    Result<Rows> owner = database.query(
-        "SELECT machine.name, worker.process FROM worker JOIN machine ON "
-        "machine.id = machine_id WHERE worker.id = :p1",
-        {row.integer(5)});
-    if (!owner)
-      return owner.error();
-    std::string who = "worker " + std::to_string(row.integer(5));
-    if (!owner->empty())
-      who += " on " + owner->front().text(0) + " (process " +
-             owner->front().text(1) + ")";
-    reaped = failLeased(
-        lease, row.integer(5),
-        {Cause::Lost, who + " was not heard of for a whole lease", ""});
+    Lease lease = readLease(rows->front());
+    int64_t owner = rows->front().integer(6);
+    Result<AttemptEnd> end = describeLoss(database, lease, owner);
+    if (!end)
+      return end.error();
+    reaped = failLeased(lease, owner, *end);
     if (!reaped || *reaped)
       return reaped ? success() : Status(reaped.error());
     // Somebody has written the attempt already: the job goes on without it.
@@ -154,7 +218,7 @@ Result<bool> JobQueue::reapOne(int64_t job) {
         std::string("UPDATE job SET state = 'waiting', lease_until = NULL, "
                     "worker_id = NULL") +
             kOwned,
-        {job, lease.lease, row.integer(5)});
+        {job, lease.lease, owner});
     reaped = freed && *freed > 0;
     return freed ? success() : Status(freed.error());
   });
@@ -163,11 +227,39 @@ Result<bool> JobQueue::reapOne(int64_t job) {
   return reaped;
 }
 
+/// The workers of each label beat as often as its own leases ask for.
+Status JobQueue::endSilentWorkers() {
+  constexpr double kShortestLease = 1;
+  Result<Rows> labels =
+      database.query("SELECT DISTINCT label FROM worker WHERE ended IS NULL "
+                     "AND seen < $NOW - 2 * :p1",
+                     {kShortestLease});
+  if (!labels)
+    return labels.error();
+  for (const Row &row : *labels) {
+    Result<double> lease = getLongestLease(database, row.text(0));
+    if (!lease)
+      return lease.error();
+    auto ended = database.execute(
+        "UPDATE worker SET ended = $NOW, reason = 'not heard of' WHERE ended "
+        "IS NULL AND label = :p1 AND seen < $NOW - 2 * :p2",
+        {row.text(0), *lease});
+    if (!ended)
+      return ended.error();
+  }
+  return success();
+}
+
 Result<int64_t> JobQueue::reap() {
-  // Few at a time: the caller has leases of its own to renew.
+  // Few at a time: the caller has leases of its own to renew. All ended leases
+  // of a worker are taken back together, and the one that it had begun is the
+  // last, so that it is known until then.
   Result<Rows> expired = database.query(
-      "SELECT id FROM job WHERE state = 'leased' AND lease_until < $NOW "
-      "ORDER BY lease_until LIMIT 50");
+      std::string(
+          "SELECT id FROM job WHERE state = 'leased' AND lease_until < $NOW "
+          "AND worker_id IN (SELECT worker_id FROM job WHERE state = 'leased' "
+          "AND lease_until < $NOW ORDER BY lease_until LIMIT 50) ORDER BY ") +
+      kReverseOrder);
   if (!expired)
     return expired.error();
   int64_t count = 0;
@@ -177,12 +269,8 @@ Result<int64_t> JobQueue::reap() {
       return reaped.error();
     count += reaped && *reaped;
   }
-  auto ended = database.execute(
-      "UPDATE worker SET ended = $NOW, reason = 'not heard of' WHERE ended IS "
-      "NULL AND seen < $NOW - 2 * :p1",
-      {leaseSeconds});
-  if (!ended)
-    return ended.error();
+  if (Status status = endSilentWorkers(); !status)
+    return status.error();
   return count;
 }
 
@@ -321,37 +409,78 @@ Result<int64_t> tarpon::fleet::countAttempts(Database &database, int64_t job,
   return ::countAttempts(database, job, cause, "%");
 }
 
-/// Counts, within a transaction, the job's attempts that ended so, and decides
-/// what follows. Returns false if the owner is not the owner any more.
+/// Counts the workers that were never heard of again after they had begun to
+/// compile this round of a job. One that was cut off, and has lived on, has not
+/// died of it.
+static Result<int64_t> countDeaths(Database &database, const Lease &lease) {
+  Result<Row> counted = takeRow(
+      database.query(
+          "SELECT count(*) FROM attempt JOIN job ON job.id = job_id LEFT JOIN "
+          "worker ON worker.id = attempt.worker_id WHERE job_id = :p1 AND "
+          "cause = 'lost' AND attempt.phase = 'compile' AND attempt.round = "
+          ":p2 AND attempt.lease > counted_from AND (worker.seen IS NULL OR "
+          "worker.seen <= attempt.ended)",
+          {lease.job, lease.round}),
+      "the attempts of a job cannot be counted");
+  return counted ? Result<int64_t>(counted->integer(0)) : counted.error();
+}
+
+static double getBackoff(double first, int64_t attempts) {
+  return std::min(kLongestBackoff,
+                  first * std::exp2(static_cast<double>(
+                              std::clamp<int64_t>(attempts, 1, 16) - 1)));
+}
+
+/// Decides by the attempts that ended so, this one among them.
+static Result<Verdict> judge(Database &database, const Lease &lease,
+                             const AttemptEnd &end) {
+  const CauseRule &rule = getRule(end.cause);
+  bool isRefusal = end.cause == Cause::Database &&
+                   llvm::StringRef(end.reason).starts_with(kRefused);
+  Result<int64_t> attempts = ::countAttempts(
+      database, lease.job, end.cause, isRefusal ? kRefused.str() + "%" : "%");
+  if (!attempts)
+    return attempts.error();
+  Verdict verdict;
+  verdict.isFinal = *attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
+  verdict.backoff = getBackoff(rule.backoffSeconds, *attempts);
+  verdict.reason = rule.name.str() + ": " + end.reason;
+  if (verdict.isFinal && *attempts > 1)
+    verdict.reason += " (" + std::to_string(*attempts) + " times)";
+  if (end.cause != Cause::Lost || lease.phase != Phase::Compile)
+    return verdict;
+  Result<int64_t> deaths = countDeaths(database, lease);
+  if (!deaths)
+    return deaths.error();
+  verdict.backoff =
+      std::max(verdict.backoff, getBackoff(kDeathBackoff, *deaths));
+  if (*deaths >= kMaxDeaths) {
+    verdict.isFinal = true;
+    verdict.reason = rule.name.str() + ": " + std::to_string(*deaths) +
+                     " workers died while compiling it; " + end.reason;
+  }
+  return verdict;
+}
+
+/// Writes an attempt within a transaction, and what follows. Returns false if
+/// the owner is not the owner any more.
 Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
                                   const AttemptEnd &end) {
-  const CauseRule &rule = getRule(end.cause);
   Result<int64_t> owned = writeAttempt(lease, owner, end, "");
   if (!owned || *owned == 0)
     return owned ? Result<bool>(false) : owned.error();
-  bool isRefusal = end.cause == Cause::Database &&
-                   llvm::StringRef(end.reason).starts_with(kRefused);
-  Result<int64_t> counted = ::countAttempts(
-      database, lease.job, end.cause, isRefusal ? kRefused.str() + "%" : "%");
-  if (!counted)
-    return counted.error();
-  int64_t attempts = *counted;
-  bool isFinal = attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
-  double backoff = std::min(
-      kLongestBackoff,
-      rule.backoffSeconds *
-          std::exp2(static_cast<double>(std::min<int64_t>(attempts, 16) - 1)));
-  Phase next = rule.recompiles ? Phase::Compile : lease.phase;
-  std::string reason = rule.name.str() + ": " + end.reason;
-  if (isFinal && attempts > 1)
-    reason += " (" + std::to_string(attempts) + " times)";
+  Result<Verdict> verdict = judge(database, lease, end);
+  if (!verdict)
+    return verdict.error();
+  Phase next = getRule(end.cause).recompiles ? Phase::Compile : lease.phase;
   auto changed = database.execute(
       std::string("UPDATE job SET state = :p4, phase = :p5, reason = :p6, "
                   "available_at = $NOW + :p7, lease_until = NULL, worker_id = "
                   "NULL, finished = CASE WHEN :p4 = 'failed' THEN $NOW END") +
           kOwned,
-      {lease.job, lease.lease, owner, std::string(isFinal ? kFailed : kWaiting),
-       getPhaseName(next).str(), reason, backoff});
+      {lease.job, lease.lease, owner,
+       std::string(verdict->isFinal ? kFailed : kWaiting),
+       getPhaseName(next).str(), verdict->reason, verdict->backoff});
   if (!changed)
     return changed.error();
   if (*changed == 0)
@@ -368,4 +497,18 @@ Result<bool> JobQueue::fail(const Lease &lease, const AttemptEnd &end) {
   if (!status)
     return status.error();
   return owned;
+}
+
+Result<int64_t> JobQueue::giveBackAll(const std::string &reason) {
+  Result<Rows> rows = database.query(
+      std::string(kLeaseColumns) + "WHERE worker_id = :p1 AND state = 'leased'",
+      {worker});
+  if (!rows)
+    return rows.error();
+  int64_t count = 0;
+  for (const Row &row : *rows) {
+    Result<bool> given = fail(readLease(row), {Cause::Returned, reason, ""});
+    count += given && *given;
+  }
+  return count;
 }

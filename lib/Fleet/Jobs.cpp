@@ -106,6 +106,8 @@ static constexpr const char *kFilter =
     "ORDER BY attempt.lease DESC LIMIT 1)) IN (SELECT worker.id FROM worker "
     "JOIN machine ON machine.id = machine_id WHERE machine.name = :p5))";
 
+static constexpr size_t kStateValue = 1, kReasonValue = 3;
+
 static Result<std::vector<Value>> bindFilter(Database &database,
                                              const JobFilter &filter) {
   if (!filter.label.empty())
@@ -173,6 +175,19 @@ Result<int64_t> tarpon::fleet::retryJobs(Database &database,
       *values);
 }
 
+/// Records that a worker had these jobs. It is written before the job, as
+/// workers write theirs: nobody waits in the other order.
+static Status recordAborted(Database &database, const std::string &which,
+                            const std::vector<Value> &values) {
+  auto done = database.execute(
+      "INSERT INTO attempt (job_id, lease, phase, round, worker_id, started, "
+      "ended, cause, reason) SELECT id, lease, phase, round, worker_id, "
+      "leased_at, $NOW, 'aborted', 'by a person' FROM job WHERE " +
+          which + " AND " + kFilter + " ON CONFLICT DO NOTHING",
+      values);
+  return done ? success() : Status(done.error());
+}
+
 Result<int64_t> tarpon::fleet::abortJobs(Database &database,
                                          const JobFilter &filter) {
   if (Status status = checkState(filter, "aborted", kWaiting, kLeased); !status)
@@ -182,23 +197,26 @@ Result<int64_t> tarpon::fleet::abortJobs(Database &database,
     return values.error();
   Result<int64_t> aborted = 0;
   Status status = database.transact([&]() -> Status {
-    Result<int64_t> ended = database.execute(
-        std::string("INSERT INTO attempt (job_id, lease, phase, round, "
-                    "worker_id, started, ended, cause, reason) SELECT id, "
-                    "lease, phase, round, worker_id, leased_at, $NOW, "
-                    "'aborted', 'by a person' FROM job WHERE state = 'leased' "
-                    "AND ") +
-            kFilter + " ON CONFLICT DO NOTHING",
-        *values);
-    if (!ended)
-      return ended.error();
+    if (Status status = recordAborted(database, "state = 'leased'", *values);
+        !status)
+      return status;
     aborted = database.execute(
         std::string("UPDATE job SET state = 'aborted', reason = 'aborted: by a "
                     "person', lease_until = NULL, finished = $NOW WHERE state "
                     "IN ('waiting', 'leased') AND ") +
             kFilter,
         *values);
-    return aborted ? success() : Status(aborted.error());
+    if (!aborted)
+      return aborted.error();
+    // Some were claimed between the two statements; a job keeps the worker of
+    // its last lease, and has no other state or reason any more.
+    std::vector<Value> any = *values;
+    any[kStateValue] = any[kReasonValue] = std::string();
+    return recordAborted(database,
+                         "state = 'aborted' AND worker_id IS NOT NULL AND NOT "
+                         "EXISTS (SELECT 1 FROM attempt WHERE job_id = job.id "
+                         "AND attempt.lease = job.lease)",
+                         any);
   });
   if (!status)
     return status.error();

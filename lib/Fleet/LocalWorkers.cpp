@@ -88,14 +88,30 @@ static int start(const LocalWorker &worker, pid_t &process) {
                      arguments.data(), environ);
 }
 
-/// The processes to which signals are passed on.
+/// The processes to which signals are passed on; 0 for those that have ended,
+/// whose numbers may be others' by now.
 static constexpr size_t kMaxWorkers = 1024;
 static volatile pid_t processes[kMaxWorkers];
 static volatile size_t numProcesses = 0;
 
 static void passOn(int signal) {
   for (size_t i = 0; i < numProcesses; ++i)
-    kill(processes[i], signal);
+    if (pid_t process = processes[i])
+      kill(process, signal);
+}
+
+/// Forgets a process that has ended before the system may give its number to
+/// another one. Returns the number, 0 while all live, or less if there is none.
+static pid_t takeEnded(int &status) {
+  siginfo_t info = {};
+  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return -1;
+  if (info.si_pid == 0)
+    return 0;
+  for (size_t i = 0; i < numProcesses; ++i)
+    if (processes[i] == info.si_pid)
+      processes[i] = 0;
+  return waitpid(info.si_pid, &status, 0);
 }
 
 static std::string describeEnd(int status) {
@@ -113,7 +129,7 @@ static Status waitForAll(llvm::function_ref<void()> look) {
   size_t living = numProcesses;
   for (int pauses = 1; living > 0; ++pauses) {
     int status = 0;
-    pid_t ended = waitpid(-1, &status, WNOHANG);
+    pid_t ended = takeEnded(status);
     if (ended == 0) {
       usleep(kPause);
       if (pauses % kPausesPerLook == 0)

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
 
 using tarpon::runtime::Error;
@@ -118,6 +119,21 @@ void DeviceLock::release() {
   if (socket >= 0)
     close(socket);
   socket = -1;
+}
+
+DeviceWait DeviceLock::take(const std::function<bool()> &isLost,
+                            std::chrono::milliseconds longest) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLook = std::chrono::milliseconds(50);
+  Clock::time_point start = Clock::now();
+  while (!tryTake()) {
+    if (isLost())
+      return DeviceWait::Lost;
+    if (Clock::now() - start > longest)
+      return DeviceWait::Busy;
+    std::this_thread::sleep_for(kLook);
+  }
+  return DeviceWait::Taken;
 }
 
 bool DeviceLock::tryTake() {

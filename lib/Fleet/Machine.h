@@ -11,7 +11,9 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Result.h"
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,13 @@ runtime::Status pinToCores(const std::vector<int> &cores);
 std::string getLockName(const runtime::Device &device,
                         const std::string &model);
 
+/// How a wait for a device has ended.
+enum class DeviceWait : uint8_t {
+  Taken,
+  Lost, ///< nobody waits for the result any more
+  Busy  ///< another process has it, and goes on
+};
+
 /// Holds a device of this machine for one process, until it is released or the
 /// process ends. It is a name in the abstract namespace of Unix sockets, which
 /// no file system keeps.
@@ -60,6 +69,10 @@ public:
   /// Takes the device unless another process has it, and returns whether this
   /// one has it now.
   bool tryTake();
+  /// Waits for the device, until it is this process's, `isLost` returns true or
+  /// so much time has passed.
+  DeviceWait take(const std::function<bool()> &isLost,
+                  std::chrono::milliseconds longest);
   void release();
 
 private:

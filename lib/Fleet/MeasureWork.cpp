@@ -23,7 +23,6 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <chrono>
-#include <thread>
 
 using namespace tarpon;
 using namespace tarpon::fleet;
@@ -102,16 +101,21 @@ MeasureWork::create(Database &database, Session session,
 }
 
 /// Another worker of this machine may have the device, for as long as a round
-/// takes; who has it for longer is none.
-bool MeasureWork::takeDevice(const std::function<bool()> &isLost) {
+/// takes; who has it for longer is none, and may keep it. The worker then
+/// pauses, as after any fault of the device.
+PhaseResult MeasureWork::takeDevice(const std::function<bool()> &isLost) {
   constexpr auto kLongest = std::chrono::minutes(10);
-  auto start = std::chrono::steady_clock::now();
-  while (!lock.tryTake()) {
-    if (isLost() || std::chrono::steady_clock::now() - start > kLongest)
-      return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  switch (lock.take(isLost, kLongest)) {
+  case DeviceWait::Taken:
+    return {};
+  case DeviceWait::Lost:
+    return PhaseResult::fail(Cause::Returned, "the lease was lost");
+  case DeviceWait::Busy:
+    break;
   }
-  return true;
+  return PhaseResult::fail(Cause::Device,
+                           "another process has had the device for ten "
+                           "minutes");
 }
 
 static std::string describe(const Measurement &m) {
@@ -172,8 +176,8 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
   Result<std::vector<Measurement>> known = readMeasurements(database, lease);
   if (!known)
     return PhaseResult::failDatabase(database, known.message());
-  if (!takeDevice(isLost))
-    return PhaseResult::fail(Cause::Returned, "the lease was lost");
+  if (PhaseResult taken = takeDevice(isLost); taken.end.cause != Cause::Ok)
+    return taken;
   // Other workers of this machine have jobs, too.
   llvm::scope_exit release([&] { lock.release(); });
   Result<std::vector<Measurement>> measured = evaluator.measure(

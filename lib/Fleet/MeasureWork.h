@@ -37,7 +37,7 @@ private:
   MeasureWork(Database &database, const Session &session,
               const std::string &packages, const std::string &evaluatorProgram,
               const std::string &lockName);
-  bool takeDevice(const std::function<bool()> &isLost);
+  PhaseResult takeDevice(const std::function<bool()> &isLost);
   runtime::Result<PhaseResult> judge(const Lease &lease,
                                      const std::vector<Measurement> &measured);
 

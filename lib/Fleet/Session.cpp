@@ -206,6 +206,21 @@ tarpon::fleet::findSessions(Database &database, const std::string &label) {
   return readSessions(*rows);
 }
 
+/// Workers of a label that is deleted meanwhile live on for a while.
+Result<double> tarpon::fleet::getLongestLease(Database &database,
+                                              const std::string &label) {
+  Result<Rows> rows =
+      database.query("SELECT settings FROM session WHERE label = :p1", {label});
+  if (!rows)
+    return rows.error();
+  if (rows->empty())
+    return SessionSettings().leaseSeconds;
+  double longest = 0;
+  for (const Row &row : *rows)
+    longest = std::max(longest, parseSettings(row.text(0)).leaseSeconds);
+  return longest;
+}
+
 Result<std::vector<Session>>
 tarpon::fleet::findReleaseSessions(Database &database,
                                    const std::string &release) {

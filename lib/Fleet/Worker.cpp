@@ -8,6 +8,7 @@
 #include "tarpon/Fleet/Worker.h"
 
 #include "BuildWork.h"
+#include "Claim.h"
 #include "ClaimSize.h"
 #include "Heartbeat.h"
 #include "Machine.h"
@@ -17,13 +18,12 @@
 #include "tarpon/Fleet/FleetStatus.h"
 #include "tarpon/Fleet/Schema.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <map>
+#include <limits>
 #include <thread>
 #include <unistd.h>
 
@@ -90,7 +90,8 @@ private:
   std::unique_ptr<Database> database;
   std::string packages;
   int64_t worker = 0;
-  double leaseSeconds = 60;
+  /// The shortest lease of the sessions that are served, in seconds.
+  double shortestLease = std::numeric_limits<double>::max();
   Clock::time_point start = Clock::now();
   std::vector<ServedSession> served;
   std::unique_ptr<Heartbeat> heartbeat;
@@ -227,7 +228,7 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
                                        "' has nothing to be measured"
                                  : refusal};
   for (const ServedSession &each : served)
-    leaseSeconds = each.session.settings.leaseSeconds;
+    shortestLease = std::min(shortestLease, each.session.settings.leaseSeconds);
   return success();
 }
 
@@ -237,7 +238,7 @@ Status WorkerRun::serve(const std::vector<Session> &sessions) {
 
 Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
                          const std::string &log) {
-  JobQueue queue(*database, worker, leaseSeconds);
+  JobQueue queue(*database, worker, lease.seconds);
   bool isOk = result.end.cause == Cause::Ok;
   Result<bool> owned = false;
   Status status = persist(
@@ -248,7 +249,7 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
         return owned ? success() : Status(owned.error());
       },
       std::chrono::duration_cast<Clock::duration>(
-          std::chrono::duration<double>(leaseSeconds)) +
+          std::chrono::duration<double>(lease.seconds)) +
           kPatience);
   // A refusal of a live server (a missing right, a constraint) is tried again
   // by whoever gets the job next, and not for ever.
@@ -290,7 +291,6 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   auto isLost = [&] { return heartbeat->isLost(lease); };
   if (isLost()) {
     ++summary.lost;
-    heartbeat->release(lease);
     return success();
   }
   std::string log;
@@ -306,7 +306,6 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
     turn.release();
   }
   Status status = report(lease, result, log);
-  heartbeat->release(lease);
   restTime = getRule(result.end.cause).pauses
                  ? std::clamp(restTime * 2, kShortestRest, kLongestRest)
                  : std::chrono::milliseconds(0);
@@ -330,9 +329,9 @@ std::string WorkerRun::getReasonToReturn(const ServedSession &each,
 /// Returns false if there was no job. Sessions take turns, so that none waits
 /// for all jobs of another.
 Result<bool> WorkerRun::takeSome() {
-  JobQueue queue(*database, worker, leaseSeconds);
   bool any = false;
   for (ServedSession &each : served) {
+    JobQueue queue(*database, worker, each.session.settings.leaseSeconds);
     Result<std::vector<Lease>> leases = std::vector<Lease>();
     Status claimed = persist(
         [&]() -> Status {
@@ -343,19 +342,18 @@ Result<bool> WorkerRun::takeSome() {
         kPatience);
     if (!claimed)
       return claimed.error();
-    for (const Lease &lease : *leases)
-      heartbeat->hold(lease);
     any |= !leases->empty();
     Clock::time_point begin = Clock::now();
-    for (auto [position, lease] : llvm::enumerate(*leases)) {
+    Claim claim(*heartbeat, std::move(*leases));
+    Status done = claim.forEach([&](size_t position, const Lease &lease) {
       std::string reason = getReasonToReturn(each, position, begin);
-      Status status =
-          reason.empty()
-              ? doJob(each, lease)
-              : report(lease, PhaseResult::fail(Cause::Returned, reason), "");
-      if (!status)
-        return status.error();
-    }
+      return reason.empty()
+                 ? doJob(each, lease)
+                 : report(lease, PhaseResult::fail(Cause::Returned, reason),
+                          "");
+    });
+    if (!done)
+      return done.error();
   }
   return any;
 }
@@ -422,10 +420,13 @@ void WorkerRun::waitIdly(std::chrono::milliseconds pause) {
 /// Returns true if no live worker of the other role is left, and nobody has a
 /// job: nothing will ever become claimable.
 Result<bool> WorkerRun::isAlone() {
+  Result<double> longestLease = getLongestLease(*database, options.label);
+  if (!longestLease)
+    return longestLease.error();
   Result<Rows> others = database->query(
       "SELECT 1 FROM worker WHERE label = :p1 AND role <> :p2 AND ended IS "
       "NULL AND seen > $NOW - 2 * :p3 LIMIT 1",
-      {options.label, getRoleName(options.phase), leaseSeconds});
+      {options.label, getRoleName(options.phase), *longestLease});
   if (!others)
     return others.error();
   if (!others->empty())
@@ -525,28 +526,13 @@ Status WorkerRun::open() {
     endWorker(served.message());
     return served;
   }
-  return database->limitIdleTransactions(getIdleLimit(leaseSeconds));
+  return database->limitIdleTransactions(getIdleLimit(shortestLease));
 }
 
 /// Gives everything back from the thread of the heartbeat, since the other one
 /// may be measuring for minutes.
 static void giveBack(JobQueue &queue, Database &database, int64_t worker) {
-  Result<Rows> rows = database.query(
-      "SELECT id, lease, session_id, problem_id, phase, round FROM job WHERE "
-      "worker_id = :p1 AND state = 'leased'",
-      {worker});
-  for (size_t i = 0; rows && i < rows->size(); ++i) {
-    const Row &row = (*rows)[i];
-    Lease lease;
-    lease.job = row.integer(0);
-    lease.lease = row.integer(1);
-    lease.session = row.integer(2);
-    lease.problem = row.integer(3);
-    lease.phase = parsePhase(row.text(4)).value_or(Phase::Compile);
-    lease.round = row.integer(5);
-    (void)queue.fail(lease,
-                     {Cause::Returned, "the worker was told to end", ""});
-  }
+  (void)queue.giveBackAll("the worker was told to end");
   (void)database.execute("UPDATE worker SET ended = $NOW, reason = 'it was "
                          "told to end' WHERE id = :p1",
                          {worker});
@@ -559,7 +545,7 @@ Result<WorkerSummary> WorkerRun::run() {
   if (Status status = open(); !status)
     return status.error();
   heartbeat = std::make_unique<Heartbeat>(
-      options.url, worker, leaseSeconds, options.shouldEnd,
+      options.url, worker, shortestLease, options.shouldEnd,
       [this](JobQueue &queue, Database &own) {
         giveBack(queue, own, worker);
         std::_Exit(0);

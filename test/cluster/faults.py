@@ -89,14 +89,14 @@ def fault(*must: str, may: tuple[str, ...] = ()) -> Callable[[Callable[[Rig], st
     return add
 
 
-@fault("lost")
+@fault("lost", may=("returned",))
 def kill_worker(rig: Rig) -> str:
     node, process, role = rig.choose_owner()
     os.kill(process, signal.SIGKILL)
     return f"{role} on {node.name}"
 
 
-@fault("lost")
+@fault("lost", may=("returned",))
 def stop_worker(rig: Rig) -> str:
     """It goes on after its lease has ended."""
     node, process, role = rig.choose_owner()
@@ -115,7 +115,7 @@ def kill_slurmd(rig: Rig) -> str:
     return node.name
 
 
-@fault("lost")
+@fault("lost", may=("returned",))
 def kill_node(rig: Rig) -> str:
     node = rig.choose_node()
     node.power_off()

@@ -76,6 +76,8 @@ struct Lease {
   int64_t round = 0;
   /// The digest of the package to measure.
   std::string package;
+  /// How long it lasts without a sign of life of its worker.
+  double seconds = 60;
 };
 
 } // namespace tarpon::fleet

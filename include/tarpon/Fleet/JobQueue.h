@@ -47,6 +47,10 @@ struct AttemptEnd {
 /// The number of attempts that a live database may refuse before the job fails.
 inline constexpr int64_t kMaxRefusals = 3;
 
+/// The number of workers that may die while they compile the same round of a
+/// job before it fails: the compiler itself has crashed, most likely.
+inline constexpr int64_t kMaxDeaths = 3;
+
 /// The state in which a successful attempt leaves its job.
 struct NextStep {
   /// None if the job is done.
@@ -76,8 +80,8 @@ runtime::Result<int64_t> countAttempts(Database &database, int64_t job,
 
 class JobQueue {
 public:
-  /// `leaseSeconds` is the length of each lease. The database must outlive the
-  /// queue.
+  /// `leaseSeconds` is the length of the leases that are claimed or renewed.
+  /// The database must outlive the queue.
   JobQueue(Database &database, int64_t worker, double leaseSeconds)
       : database(database), worker(worker), leaseSeconds(leaseSeconds) {}
 
@@ -90,7 +94,9 @@ public:
   runtime::Result<Renewal> renew(const std::set<LeaseKey> &held);
 
   /// Takes back leases that have ended, of any worker, and returns how many.
-  /// Workers that were not heard of for two leases count as ended.
+  /// Only the job that a lost worker had begun counts as lost.
+  /// Workers that were not heard of for two of their label's leases count as
+  /// ended.
   runtime::Result<int64_t> reap();
 
   /// The same, unless some worker did it within the last tenth of a lease.
@@ -107,9 +113,13 @@ public:
   /// of the cause. Returns false if the lease is lost.
   runtime::Result<bool> fail(const Lease &lease, const AttemptEnd &end);
 
+  /// Gives back all that the worker has, begun or not. Returns how many.
+  runtime::Result<int64_t> giveBackAll(const std::string &reason);
+
 private:
   runtime::Result<bool> reapOne(int64_t job);
   runtime::Status redate();
+  runtime::Status endSilentWorkers();
   runtime::Result<bool> isRecorded(const Lease &lease);
   runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,
                                         const AttemptEnd &end,

@@ -81,6 +81,11 @@ runtime::Result<Session> openSession(Database &database,
 runtime::Result<std::vector<Session>> findSessions(Database &database,
                                                    const std::string &label);
 
+/// The longest lease of a label's sessions, in seconds, by which its workers
+/// are judged: one that serves a single target beats by that one's alone.
+runtime::Result<double> getLongestLease(Database &database,
+                                        const std::string &label);
+
 /// The sessions that a release has records of, also of deleted labels.
 runtime::Result<std::vector<Session>>
 findReleaseSessions(Database &database, const std::string &release);

@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 using namespace tarpon;
@@ -31,6 +32,23 @@ TEST(DeviceLockTest, DeviceHasOneHolderAtATime) {
   second.release();
   second.release();
   EXPECT_TRUE(first.tryTake());
+}
+
+TEST(DeviceLockTest, WhoWaitsLearnsWhyItWasInVain) {
+  using std::chrono::milliseconds;
+  std::string device = "test " + std::to_string(getpid());
+  DeviceLock first(device), second(device);
+  auto isLost = [] { return true; };
+  auto isOwned = [] { return false; };
+  EXPECT_EQ(first.take(isLost, milliseconds(0)), DeviceWait::Taken);
+  EXPECT_EQ(second.take(isOwned, milliseconds(60)), DeviceWait::Busy);
+  EXPECT_EQ(second.take(isLost, milliseconds(60)), DeviceWait::Lost);
+  std::thread other([&] {
+    std::this_thread::sleep_for(milliseconds(60));
+    first.release();
+  });
+  EXPECT_EQ(second.take(isOwned, std::chrono::minutes(1)), DeviceWait::Taken);
+  other.join();
 }
 
 /// The stand-in for CUDA's driver has equal GPUs. Each process sees some of

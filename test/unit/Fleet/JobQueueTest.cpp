@@ -134,6 +134,96 @@ TEST_P(JobQueueTest, aLostLeaseIsRefused) {
             std::string::npos);
 }
 
+/// A problem that crashes the compiler takes workers with it, and no neighbour.
+TEST_P(JobQueueTest, onlyTheJobThatWasBegunIsLost) {
+  JobQueue queue = makeQueue(-1);
+  run("UPDATE job SET gain = 5 WHERE id = :p1", {jobs[1]});
+  ASSERT_EQ(queue.claim(session, Phase::Compile, 3)->size(), 3U);
+  EXPECT_EQ(*queue.reap(), 3);
+  EXPECT_EQ(getText("SELECT cause FROM attempt WHERE job_id = :p1", {jobs[1]}),
+            "lost");
+  EXPECT_EQ(getInteger("SELECT count(*) FROM attempt WHERE cause = 'returned'"),
+            2);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE available_at > $NOW"),
+            1);
+  // Of what is left of a claim the next one was begun.
+  run("UPDATE job SET available_at = 0", {});
+  auto leases = queue.claim(session, Phase::Compile, 3);
+  EXPECT_TRUE(*queue.fail(leases->front(), {Cause::Crash, "a round", ""}));
+  EXPECT_EQ(*queue.reap(), 2);
+  EXPECT_EQ(getText("SELECT cause FROM attempt WHERE job_id = :p1 AND lease = "
+                    "2",
+                    {jobs[0]}),
+            "lost");
+  EXPECT_EQ(getText("SELECT cause FROM attempt WHERE job_id = :p1 AND lease = "
+                    "2",
+                    {jobs[2]}),
+            "returned");
+}
+
+TEST_P(JobQueueTest, aJobOfWhichWorkersDieFails) {
+  JobQueue queue = makeQueue(-1);
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  auto dieOnce = [&] {
+    run("UPDATE job SET available_at = 0", {});
+    EXPECT_EQ(queue.claim(session, Phase::Compile, 1)->front().job, jobs[0]);
+    EXPECT_EQ(*queue.reap(), 1);
+    return getText("SELECT state FROM job WHERE id = :p1", {jobs[0]});
+  };
+  auto getPause = [&] {
+    return std::stod(getText(
+        "SELECT available_at - $NOW FROM job WHERE id = :p1", {jobs[0]}));
+  };
+  EXPECT_EQ(dieOnce(), "waiting");
+  EXPECT_NEAR(getPause(), 5, 1);
+  EXPECT_EQ(dieOnce(), "waiting");
+  EXPECT_NEAR(getPause(), 10, 1);
+  EXPECT_EQ(dieOnce(), "failed");
+  std::string reason =
+      getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]});
+  EXPECT_NE(reason.find("lost: 3 workers died while compiling it; worker"),
+            std::string::npos)
+      << reason;
+}
+
+TEST_P(JobQueueTest, workersThatWereCutOffHaveNotDied) {
+  JobQueue queue = makeQueue(-1);
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  for (int64_t i = 0; i <= kMaxDeaths; ++i) {
+    run("UPDATE job SET available_at = 0", {});
+    EXPECT_EQ(queue.claim(session, Phase::Compile, 1)->front().job, jobs[0]);
+    EXPECT_EQ(*queue.reap(), 1);
+    EXPECT_TRUE(queue.renew({}));
+  }
+  EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[0]}),
+            "waiting");
+}
+
+/// Measuring happens in processes of its own: their crashes are candidates'.
+TEST_P(JobQueueTest, lossesOfEvaluatorsAreTriedLonger) {
+  JobQueue queue = makeQueue(-1);
+  run("UPDATE job SET phase = 'measure' WHERE id = :p1", {jobs[0]});
+  for (int64_t i = 1; i < getRule(Cause::Lost).maxAttempts; ++i) {
+    run("UPDATE job SET available_at = 0", {});
+    ASSERT_EQ(queue.claim(session, Phase::Measure, 1)->size(), 1U);
+    EXPECT_EQ(*queue.reap(), 1);
+    EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[0]}),
+              "waiting");
+  }
+}
+
+TEST_P(JobQueueTest, aWorkerGivesBackAllThatItHas) {
+  JobQueue queue = makeQueue();
+  ASSERT_EQ(queue.claim(session, Phase::Compile, 2)->size(), 2U);
+  JobQueue other(*database, addWorker("node2"), 60);
+  ASSERT_EQ(other.claim(session, Phase::Compile, 2)->size(), 1U);
+  EXPECT_EQ(*queue.giveBackAll("the worker was told to end"), 2);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE state = 'leased'"), 1);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM attempt WHERE cause = 'returned' "
+                       "AND reason = 'the worker was told to end'"),
+            2);
+}
+
 TEST_P(JobQueueTest, anEndedLeaseIsRefusedBeforeItIsReaped) {
   JobQueue queue = makeQueue(-1);
   Lease late = queue.claim(session, Phase::Compile, 1)->front();
@@ -302,6 +392,27 @@ TEST_P(JobQueueTest, aWorkerThatIsNotHeardOfHasEnded) {
             "not heard of");
   EXPECT_FALSE(queue.renew({})->isDraining);
   EXPECT_EQ(getInteger("SELECT count(*) FROM worker WHERE ended IS NULL"), 1);
+}
+
+/// Whoever looks, and however short its own leases are.
+TEST_P(JobQueueTest, workersAreJudgedByTheLeaseOfTheirLabel) {
+  int64_t hasty = addWorker("node2");
+  run("UPDATE worker SET label = 'S' WHERE id = :p1", {hasty});
+  int64_t other = addSession("S", "host");
+  run("UPDATE session SET settings = '{\"lease_seconds\": 5}' WHERE id = :p1",
+      {other});
+  run("UPDATE worker SET seen = seen - 20", {});
+  ASSERT_TRUE(makeQueue(5).reap());
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NOT NULL"), hasty);
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NULL"), worker);
+  run("UPDATE worker SET ended = NULL", {});
+  ASSERT_TRUE(makeQueue(600).reap());
+  EXPECT_EQ(getInteger("SELECT id FROM worker WHERE ended IS NOT NULL"), hasty);
+  // One of several targets, which beats by the longest lease.
+  run("UPDATE worker SET ended = NULL", {});
+  addSession("S", "gfx942");
+  ASSERT_TRUE(makeQueue(5).reap());
+  EXPECT_EQ(getInteger("SELECT count(*) FROM worker WHERE ended IS NULL"), 2);
 }
 
 TEST_P(JobQueueTest, statesAreThoseOfTheTable) {

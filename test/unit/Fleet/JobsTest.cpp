@@ -177,6 +177,39 @@ TEST_P(JobsTest, anAbortedLeaseLeavesATrace) {
   EXPECT_FALSE(*queue.complete(leases->front(), {}, ""));
 }
 
+/// A worker takes the second job while the first one is aborted.
+TEST_P(JobsTest, aJobThatIsClaimedDuringAnAbortLeavesATrace) {
+  load();
+  JobQueue queue(*database, addWorker("node1"), 60);
+  Lease lease = queue.claim(session.id, Phase::Compile, 1)->front();
+  int64_t next = getInteger("SELECT min(id) FROM job WHERE state = 'waiting'");
+  std::string claim = "UPDATE job SET state = 'leased', lease = 1, leased_at = "
+                      "1, lease_until = 9e9, worker_id = 1 WHERE id = " +
+                      std::to_string(next) + ";";
+  if (database->isPostgres())
+    run("CREATE FUNCTION claim() RETURNS trigger LANGUAGE plpgsql AS $body$ "
+        "BEGIN " +
+            claim + " RETURN NEW; END $body$",
+        {});
+  run("CREATE TRIGGER claim AFTER INSERT ON attempt FOR EACH ROW " +
+          (database->isPostgres() ? "EXECUTE FUNCTION claim()"
+                                  : "BEGIN " + claim + " END"),
+      {});
+  JobFilter filter;
+  filter.label = "L";
+  auto aborted = abortJobs(*database, filter);
+  ASSERT_TRUE(aborted) << aborted.message();
+  EXPECT_EQ(*aborted, 3);
+  for (int64_t job : {lease.job, next}) {
+    auto attempts = listAttempts(*database, job);
+    ASSERT_TRUE(attempts) << attempts.message();
+    ASSERT_EQ(attempts->size(), 1U) << job;
+    EXPECT_EQ(attempts->front().cause, "aborted");
+    EXPECT_EQ(attempts->front().machine, "node1");
+  }
+  EXPECT_EQ(getInteger("SELECT count(*) FROM attempt"), 2);
+}
+
 TEST_P(JobsTest, theStateOfAFleet) {
   load();
   JobQueue queue(*database, addWorker("node1"), 60);

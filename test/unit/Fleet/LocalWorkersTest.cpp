@@ -10,8 +10,21 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <csignal>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 using namespace tarpon::fleet;
 using Words = std::vector<std::string>;
+
+/// The processes that got a signal from this program.
+static std::vector<pid_t> signalled;
+
+/// Stands in for the C library's.
+extern "C" int kill(pid_t process, int signal) noexcept {
+  signalled.push_back(process);
+  return static_cast<int>(syscall(SYS_kill, process, signal));
+}
 
 /// What is appended to the command of each worker, given the cores that it
 /// asks for.
@@ -74,4 +87,18 @@ TEST(LocalWorkersTest, NobodyRunsOnASiblingOfACoreThatMeasures) {
       assignTo({0, 6}, smt),
       testing::ElementsAre(Words{"--cores", "0,1,2,3,4,5,6,7", "--take-turns"},
                            Words{"--cores", "0,1,2,3,4,5", "--take-turns"}));
+}
+
+/// The number of a process that has ended may be another one's.
+TEST(LocalWorkersTest, OnlyLivingWorkersAreSignalled) {
+  std::vector<LocalWorker> workers;
+  for (const char *script : {"exit 0", "sleep 0.5; exit 3", "exec sleep 60"})
+    workers.push_back({{"/bin/sh", "-c", script, "sh"}, 0});
+  signalled.clear();
+  auto ended = runLocalWorkers(std::move(workers), [] {});
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.message(), "a worker has failed: exit status 3");
+  EXPECT_EQ(signalled.size(), 1U);
 }

@@ -270,7 +270,8 @@ void addFleetStart(CommandSet &commands) {
       ->type_name("N")
       ->check(options::isCount());
   sub->add_option("--evaluators", arguments.evaluators,
-                  "The number of evaluators, for each target (default: 1)")
+                  "The number of evaluators (default: 1): here for all targets "
+                  "of the label, on Slurm for each of them")
       ->type_name("N")
       ->check(options::isCount());
   sub->add_option("--minutes", arguments.minutes, "The time that they may take")
