@@ -336,14 +336,15 @@ Result<bool> JobQueue::failLeased(const Lease &lease, int64_t owner,
   if (!counted)
     return counted.error();
   int64_t attempts = *counted;
-  bool isFinal = attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
+  bool isFinal =
+      end.isFinal || attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
   double backoff = std::min(
       kLongestBackoff,
       rule.backoffSeconds *
           std::exp2(static_cast<double>(std::min<int64_t>(attempts, 16) - 1)));
   Phase next = rule.recompiles ? Phase::Compile : lease.phase;
   std::string reason = rule.name.str() + ": " + end.reason;
-  if (isFinal && attempts > 1)
+  if (isFinal && !end.isFinal && attempts > 1)
     reason += " (" + std::to_string(attempts) + " times)";
   auto changed = database.execute(
       std::string("UPDATE job SET state = :p4, phase = :p5, reason = :p6, "
