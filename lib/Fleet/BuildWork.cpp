@@ -195,9 +195,10 @@ static PhaseResult failSearch(const std::vector<Measurement> &known) {
   if (example != known.end())
     reason += "; " + example->key.solver + " {" + example->key.config +
               "}: " + example->detail;
-  // Each of these causes ends the job at once: all candidates were measured
-  // already, and the same search finds no others.
-  return PhaseResult::fail(most->second, reason);
+  // Another attempt would find the same measurements, and no new candidates.
+  PhaseResult result = PhaseResult::fail(most->second, reason);
+  result.end.isFinal = true;
+  return result;
 }
 
 PhaseResult BuildWork::finish(const Lease &lease,

@@ -442,10 +442,11 @@ static Result<Verdict> judge(Database &database, const Lease &lease,
   if (!attempts)
     return attempts.error();
   Verdict verdict;
-  verdict.isFinal = *attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
+  verdict.isFinal =
+      end.isFinal || *attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
   verdict.backoff = getBackoff(rule.backoffSeconds, *attempts);
   verdict.reason = rule.name.str() + ": " + end.reason;
-  if (verdict.isFinal && *attempts > 1)
+  if (verdict.isFinal && !end.isFinal && *attempts > 1)
     verdict.reason += " (" + std::to_string(*attempts) + " times)";
   if (end.cause != Cause::Lost || lease.phase != Phase::Compile)
     return verdict;

@@ -240,12 +240,13 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
                          const std::string &log) {
   JobQueue queue(*database, worker, lease.seconds);
   bool isOk = result.end.cause == Cause::Ok;
+  AttemptEnd end = result.end;
+  end.log = log;
   Result<bool> owned = false;
   Status status = persist(
       [&]() -> Status {
         owned = isOk ? queue.complete(lease, result.next, log, result.write)
-                     : queue.fail(lease,
-                                  {result.end.cause, result.end.reason, log});
+                     : queue.fail(lease, end);
         return owned ? success() : Status(owned.error());
       },
       std::chrono::duration_cast<Clock::duration>(

@@ -33,6 +33,9 @@ struct AttemptEnd {
   std::string reason;
   /// Everything that the worker has said about the job.
   std::string log;
+  /// True if another attempt would end in the same way, whatever the rules of
+  /// the cause are.
+  bool isFinal = false;
 
   /// A live database has refused a statement of the attempt. Such attempts are
   /// counted apart from those during which the database was away, and only few

@@ -252,17 +252,26 @@ TEST_P(JobQueueTest, causesAreCountedApart) {
             "waiting");
 }
 
-/// A search whose candidates all fail would fail again.
-TEST_P(JobQueueTest, whatTheCodeDoesIsNotTriedAgain) {
+/// A search whose candidates all crash would end so again, however often what
+/// crashes is tried.
+TEST_P(JobQueueTest, whatIsFinalIsNotTriedAgain) {
   JobQueue queue = makeQueue();
-  for (Cause cause : {Cause::Crash, Cause::Hang, Cause::Wrong}) {
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  for (bool isFinal : {false, true}) {
+    run("UPDATE job SET available_at = 0", {});
     Lease lease = queue.claim(session, Phase::Compile, 1)->front();
-    EXPECT_TRUE(*queue.fail(lease, {cause, "because", ""}));
-    EXPECT_EQ(getText("SELECT reason FROM job WHERE state = 'failed' AND id = "
-                      ":p1",
-                      {lease.job}),
-              getRule(cause).name.str() + ": because");
+    ASSERT_EQ(lease.job, jobs[0]);
+    EXPECT_TRUE(*queue.fail(lease, {Cause::Hang, "because", "", isFinal}));
+    EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[0]}),
+              isFinal ? "failed" : "waiting");
   }
+  // It is the last end that says why, and not how often.
+  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]}),
+            "hang: because");
+  Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+  EXPECT_TRUE(*queue.fail(lease, {Cause::Crash, "because", "", true}));
+  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {lease.job}),
+            "crash: because");
 }
 
 /// A server that is away is waited for; what a live one refuses ends the job.
