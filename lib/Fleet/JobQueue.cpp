@@ -500,15 +500,20 @@ Result<bool> JobQueue::fail(const Lease &lease, const AttemptEnd &end) {
   return owned;
 }
 
-Result<int64_t> JobQueue::giveBackAll(const std::string &reason) {
+Result<int64_t> JobQueue::giveBackAll(const std::string &reason,
+                                      const std::optional<AttemptEnd> &begun) {
   Result<Rows> rows = database.query(
-      std::string(kLeaseColumns) + "WHERE worker_id = :p1 AND state = 'leased'",
+      std::string(kLeaseColumns) +
+          "WHERE worker_id = :p1 AND state = 'leased' ORDER BY " + kOrder,
       {worker});
   if (!rows)
     return rows.error();
+  AttemptEnd returned = {Cause::Returned, reason, ""};
   int64_t count = 0;
   for (const Row &row : *rows) {
-    Result<bool> given = fail(readLease(row), {Cause::Returned, reason, ""});
+    bool isFirst = &row == &rows->front();
+    Result<bool> given =
+        fail(readLease(row), begun && isFirst ? *begun : returned);
     count += given && *given;
   }
   return count;

@@ -116,8 +116,11 @@ public:
   /// of the cause. Returns false if the lease is lost.
   runtime::Result<bool> fail(const Lease &lease, const AttemptEnd &end);
 
-  /// Gives back all that the worker has, begun or not. Returns how many.
-  runtime::Result<int64_t> giveBackAll(const std::string &reason);
+  /// Gives back all that the worker has, begun or not, and returns how many. If
+  /// `begun` is there, the job that the worker had begun has ended so.
+  runtime::Result<int64_t>
+  giveBackAll(const std::string &reason,
+              const std::optional<AttemptEnd> &begun = std::nullopt);
 
 private:
   runtime::Result<bool> reapOne(int64_t job);

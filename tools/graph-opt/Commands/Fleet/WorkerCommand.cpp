@@ -10,6 +10,7 @@
 #include "Messages.h"
 
 #include "tarpon/Autotune/Search/Tuner.h"
+#include "tarpon/Fleet/Supervisor.h"
 #include "tarpon/Fleet/Worker.h"
 #include "tarpon/Page/SafeText.h"
 
@@ -40,22 +41,8 @@ static std::atomic<bool> wasToldToEnd = false;
 
 static void handleEnd(int) { wasToldToEnd = true; }
 
-static int runFleetWorker(const FleetWorkerArguments &arguments) {
-  std::signal(SIGTERM, handleEnd);
-  std::signal(SIGINT, handleEnd);
-  fleet::WorkerOptions options;
-  options.url = arguments.database;
-  options.label = arguments.label;
-  options.target = arguments.target;
-  options.phase = arguments.role == "builder" ? fleet::Phase::Compile
-                                              : fleet::Phase::Measure;
-  options.evaluatorProgram = findEvaluatorProgram();
-  options.seconds = arguments.seconds;
-  options.cores = arguments.cores;
-  options.takesTurns = arguments.takesTurns;
-  options.shouldEnd = [] { return wasToldToEnd.load(); };
-  if (const char *job = std::getenv("SLURM_JOB_ID"))
-    options.slurmJob = job;
+static int runWorker(const FleetWorkerArguments &arguments,
+                     const fleet::WorkerOptions &options) {
   auto say = [&](llvm::StringRef line) {
     if (arguments.isQuiet)
       return;
@@ -74,6 +61,29 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
                           summary->lost);
   llvm::outs().flush();
   return kSuccess;
+}
+
+static int runFleetWorker(const FleetWorkerArguments &arguments) {
+  std::signal(SIGTERM, handleEnd);
+  std::signal(SIGINT, handleEnd);
+  fleet::WorkerOptions options;
+  options.url = arguments.database;
+  options.label = arguments.label;
+  options.target = arguments.target;
+  options.phase = arguments.role == "builder" ? fleet::Phase::Compile
+                                              : fleet::Phase::Measure;
+  options.evaluatorProgram = findEvaluatorProgram();
+  options.seconds = arguments.seconds;
+  options.cores = arguments.cores;
+  options.takesTurns = arguments.takesTurns;
+  options.shouldEnd = [] { return wasToldToEnd.load(); };
+  if (const char *job = std::getenv("SLURM_JOB_ID"))
+    options.slurmJob = job;
+  // What crashes the compiler is to end a job, and not the worker.
+  if (options.phase == fleet::Phase::Compile)
+    return fleet::superviseBuilder(
+        options, [&](const auto &own) { return runWorker(arguments, own); });
+  return runWorker(arguments, options);
 }
 
 void addFleetWorker(CommandSet &commands) {
