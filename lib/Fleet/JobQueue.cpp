@@ -39,7 +39,7 @@ static constexpr double kDeathBackoff = 5;
 
 namespace {
 
-/// What follows from a failed attempt.
+/// The consequences of a failed attempt.
 struct Verdict {
   bool isFinal = false;
   /// Seconds before the next attempt.
@@ -65,7 +65,7 @@ AttemptEnd AttemptEnd::forDatabase(const Database &database,
 static constexpr const char *kOrder = "priority DESC, gain DESC, id";
 static constexpr const char *kReverseOrder = "priority, gain, id DESC";
 
-/// What a lease that is taken back has to tell.
+/// The columns of a lease that is taken back.
 static constexpr const char *kLeaseColumns =
     "SELECT id, lease, session_id, problem_id, phase, round, "
     "COALESCE(worker_id, 0) FROM job ";

@@ -79,7 +79,7 @@ static int runFleetWorker(const FleetWorkerArguments &arguments) {
   options.shouldEnd = [] { return wasToldToEnd.load(); };
   if (const char *job = std::getenv("SLURM_JOB_ID"))
     options.slurmJob = job;
-  // What crashes the compiler is to end a job, and not the worker.
+  // A crash of the compiler is to end a job, and not the worker.
   if (options.phase == fleet::Phase::Compile)
     return fleet::superviseBuilder(
         options, [&](const auto &own) { return runWorker(arguments, own); });
