@@ -270,8 +270,9 @@ TEST_P(JobQueueTest, whatIsFinalIsNotTriedAgain) {
             "hang: because");
   Lease lease = queue.claim(session, Phase::Compile, 1)->front();
   EXPECT_TRUE(*queue.fail(lease, {Cause::Crash, "because", "", true}));
-  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {lease.job}),
-            "crash: because");
+  EXPECT_EQ(getText("SELECT state || ', ' || reason FROM job WHERE id = :p1",
+                    {lease.job}),
+            "failed, crash: because");
 }
 
 /// A server that is away is waited for; what a live one refuses ends the job.
