@@ -207,8 +207,8 @@ private:
   Tally &tally;
   Phase phase;
   Heartbeat heartbeat;
-  /// The last measurement of others that was read.
-  int64_t lastRow = 0;
+  /// The last measurements of others that were read.
+  LastRows lastRows;
   /// Of many builders, some look at any time.
   Clock::time_point nextLook;
   ClaimSize claimSize{kLeaseSeconds};
@@ -229,10 +229,10 @@ runtime::Status Worker::read(const Lease &lease) {
                        {lease.job, lease.package}));
   if (Clock::now() >= nextLook) {
     auto latest =
-        readLatestMeasurements(database, session, lastRow, kRowsPerLook);
+        readLatestMeasurements(database, session, lastRows, kRowsPerLook);
     if (!latest)
       return latest.error();
-    lastRow = latest->lastRow;
+    lastRows = std::move(latest->lastRows);
     nextLook = Clock::now() + kBetweenLooks;
   }
   auto known = readMeasurements(database, lease);

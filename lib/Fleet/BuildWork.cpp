@@ -75,7 +75,8 @@ BuildWork::create(Database &database, const Session &session,
 void BuildWork::beginHistory() {
   builder.reset();
   journal = Journal::openInMemory(session.context);
-  lastRow = rowsHeld = 0;
+  lastRows.clear();
+  rowsHeld = 0;
   nextLook = Deadline::after(0);
 }
 
@@ -86,14 +87,15 @@ Status BuildWork::readHistory() {
     return success();
   if (rowsHeld > kMostRows)
     beginHistory();
-  Result<LatestMeasurements> latest = readLatestMeasurements(
-      database, session.id, lastRow, lastRow == 0 ? kFirstRows : kRowsPerLook);
+  Result<LatestMeasurements> latest =
+      readLatestMeasurements(database, session.id, lastRows,
+                             rowsHeld == 0 ? kFirstRows : kRowsPerLook);
   if (!latest)
     return latest.error();
   for (const Measurement &measurement : latest->measurements)
     if (Status status = journal->record(measurement); !status)
       return status;
-  lastRow = latest->lastRow;
+  lastRows = std::move(latest->lastRows);
   rowsHeld += static_cast<int64_t>(latest->measurements.size());
   nextLook = Deadline::after(kSecondsBetweenLooks);
   if (!builder)
@@ -193,8 +195,10 @@ static PhaseResult failSearch(const std::vector<Measurement> &known) {
   if (example != known.end())
     reason += "; " + example->key.solver + " {" + example->key.config +
               "}: " + example->detail;
-  // Trying the same again would change nothing.
-  return PhaseResult::fail(most->second, reason);
+  // Another attempt would find the same measurements, and no new candidates.
+  PhaseResult result = PhaseResult::fail(most->second, reason);
+  result.end.isFinal = true;
+  return result;
 }
 
 PhaseResult BuildWork::finish(const Lease &lease,

@@ -13,6 +13,7 @@
 #include "tarpon/Autotune/Bundle/BundleBuilder.h"
 #include "tarpon/Autotune/Learn/LearnedRanker.h"
 #include "tarpon/Autotune/Search/Deadline.h"
+#include "tarpon/Fleet/Measurements.h"
 #include "tarpon/Fleet/PackageStore.h"
 
 #include <memory>
@@ -46,9 +47,10 @@ private:
   SessionTarget target;
   PackageStore packages;
   /// The job's own measurements, and those of other problems up to the last
-  /// row, in memory.
+  /// rows, in memory.
   std::unique_ptr<Journal> journal, system;
-  int64_t lastRow = 0, rowsHeld = 0;
+  LastRows lastRows;
+  int64_t rowsHeld = 0;
   Deadline nextLook = Deadline::after(0);
   std::unique_ptr<LearnedRanker> ranker;
   std::unique_ptr<BundleBuilder> builder;

@@ -270,30 +270,50 @@ Error Database::describe(const std::string &message) {
                llvm::StringRef(llvm::join(words, " ")).rtrim('.').str()};
 }
 
-/// Returns true if the server does not answer any more. In a transaction, what
-/// follows is a ROLLBACK, which finds out.
-static bool isLost(soci::session &session, const soci::soci_error &error,
-                   bool inTransaction) {
-  if (error.get_error_category() == soci::soci_error::connection_error)
-    return true;
-  // Two transactions, or too many clients, were in each other's way.
-  constexpr llvm::StringLiteral kPassing[] = {
-      "deadlock detected",      "could not serialize",
-      "too many clients",       "remaining connection slots",
-      "the database system is", "database is locked"};
-  llvm::StringRef message = error.what();
-  if (llvm::any_of(kPassing, [&](llvm::StringRef text) {
-        return message.contains(text);
-      }))
-    return true;
-  if (inTransaction)
-    return false;
+/// Returns true if the server answers, and is no standby or read-only for
+/// another reason.
+static bool takesChanges(soci::session &session, bool isPostgres) {
   try {
-    session << "SELECT 1";
-    return false;
+    std::string isReadOnly;
+    if (isPostgres)
+      session << "SHOW transaction_read_only", soci::into(isReadOnly);
+    else
+      session << "SELECT 1";
+    return isReadOnly != "on";
   } catch (const soci::soci_error &) {
-    return true;
+    return false;
   }
+}
+
+/// Returns true if an error says that the same may succeed later. The server's
+/// texts are English unless it was told otherwise; SQLite's are.
+static bool isPassing(const soci::soci_error &error) {
+  // Two transactions, or too many clients, were in each other's way, or a disk
+  // is full.
+  constexpr llvm::StringLiteral kPassing[] = {
+      "deadlock detected",         "could not serialize",
+      "too many clients",          "remaining connection slots",
+      "the database system is",    "database is locked",
+      "database or disk is full",  "disk I/O error",
+      "write a readonly database", "No space left on device"};
+  // The statement and the details, which follow, have texts from outside.
+  std::string message = error.get_error_message();
+  llvm::StringRef line = llvm::StringRef(message).split('\n').first;
+  return llvm::any_of(
+      kPassing, [&](llvm::StringRef text) { return line.contains(text); });
+}
+
+/// Returns true if the server does not answer any more, or cannot do what it is
+/// asked for now. PostgreSQL's errors of the system are of disks, memory and
+/// connections. In a transaction, what follows is a ROLLBACK, which finds out.
+static bool isLost(soci::session &session, const soci::soci_error &error,
+                   bool inTransaction, bool isPostgres) {
+  soci::soci_error::error_category category = error.get_error_category();
+  if (category == soci::soci_error::connection_error ||
+      (isPostgres && category == soci::soci_error::system_error) ||
+      isPassing(error))
+    return true;
+  return !inTransaction && !takesChanges(session, isPostgres);
 }
 
 //===----------------------------------------------------------------------===//
@@ -453,7 +473,8 @@ Result<Rows> Database::query(llvm::StringRef sql,
     return std::move(
         connection->run(translate(sql), parameters, true, isPostgres()).rows);
   } catch (const soci::soci_error &error) {
-    disconnected = isLost(connection->session, error, inTransaction);
+    disconnected =
+        isLost(connection->session, error, inTransaction, isPostgres());
     return describe(error.what());
   }
 }
@@ -464,7 +485,8 @@ Result<int64_t> Database::execute(llvm::StringRef sql,
     return connection->run(translate(sql), parameters, false, isPostgres())
         .changed;
   } catch (const soci::soci_error &error) {
-    disconnected = isLost(connection->session, error, inTransaction);
+    disconnected =
+        isLost(connection->session, error, inTransaction, isPostgres());
     return describe(error.what());
   }
 }
@@ -475,12 +497,17 @@ Status Database::transact(llvm::function_ref<Status()> body) {
   if (!begun)
     return begun.error();
   inTransaction = true;
+  disconnected = false;
   Status status = body();
   if (status)
     if (auto committed = execute("COMMIT"); !committed)
       status = committed.error();
   inTransaction = false;
-  if (!status)
-    (void)execute("ROLLBACK");
+  if (status)
+    return status;
+  // SQLite may have rolled back already, and refuses to do it again.
+  bool isAway = disconnected;
+  (void)execute("ROLLBACK");
+  disconnected = isAway || !takesChanges(connection->session, isPostgres());
   return status;
 }

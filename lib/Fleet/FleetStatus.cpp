@@ -127,6 +127,49 @@ static Result<std::vector<CauseStatus>> readCauses(Database &database,
   return causes;
 }
 
+/// Describes the candidate of a measurement that has failed.
+static Result<std::string> describeFailure(Database &database, int64_t id) {
+  Result<Row> row = takeRow(
+      database.query(
+          "SELECT solver, config, detail FROM measurement WHERE id = :p1",
+          {id}),
+      "a measurement is gone");
+  if (!row)
+    return row.error();
+  return row->text(0) + " {" + row->text(1) + "}: " + row->text(2);
+}
+
+/// A range of an index that has nothing else for each session.
+static Result<std::vector<CandidateStatus>>
+readCandidates(Database &database, const std::vector<Session> &sessions) {
+  std::map<std::string, CandidateStatus> byStatus;
+  std::map<std::string, int64_t> latest;
+  for (const Session &session : sessions) {
+    Result<Rows> rows = database.query(
+        "SELECT status, count(*), count(DISTINCT problem_id), max(id) FROM "
+        "measurement WHERE session_id = :p1 AND status <> 'ok' GROUP BY status",
+        {session.id});
+    if (!rows)
+      return rows.error();
+    for (const Row &row : *rows) {
+      CandidateStatus &status = byStatus[row.text(0)];
+      status.status = row.text(0);
+      status.candidates += row.integer(1);
+      status.problems += row.integer(2);
+      latest[row.text(0)] = std::max(latest[row.text(0)], row.integer(3));
+    }
+  }
+  std::vector<CandidateStatus> candidates;
+  for (auto &[name, status] : byStatus) {
+    Result<std::string> text = describeFailure(database, latest[name]);
+    if (!text)
+      return text.error();
+    status.latest = std::move(*text);
+    candidates.push_back(std::move(status));
+  }
+  return candidates;
+}
+
 Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
                                              const std::string &label) {
   Result<std::vector<Session>> sessions = findSessions(database, label);
@@ -146,6 +189,11 @@ Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
   if (!causes)
     return causes.error();
   status.causes = std::move(*causes);
+  Result<std::vector<CandidateStatus>> candidates =
+      readCandidates(database, *sessions);
+  if (!candidates)
+    return candidates.error();
+  status.candidates = std::move(*candidates);
   return status;
 }
 

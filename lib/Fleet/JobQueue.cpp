@@ -26,6 +26,9 @@ static constexpr const char *kOwned =
     " WHERE id = :p1 AND lease = :p2 AND worker_id = :p3 AND "
     "state || '' = 'leased'";
 
+/// The longest pause before another attempt, in seconds.
+static constexpr double kLongestBackoff = 600;
+
 /// The reasons of attempts that the database has refused begin so.
 static constexpr llvm::StringLiteral kRefused = "refused: ";
 
@@ -86,20 +89,22 @@ static Lease readLease(const Row &row) {
 /// each other, nor for the server's disk: a server that breaks down forgets the
 /// claims of its last moment, whose jobs are then another worker's. The number
 /// is a part of the text: for a parameter the server cannot tell that they are
-/// few, and plans each claim anew (0.3 ms).
+/// few, and plans each claim anew (0.3 ms). No pause is longer than the longest
+/// one: the database's clock was set back.
 Result<std::vector<Lease>> JobQueue::claim(int64_t session, Phase phase,
                                            int64_t max) {
   Result<Rows> rows = database.query(
       "WITH picked AS MATERIALIZED (SELECT id FROM job WHERE session_id = :p1 "
-      "AND phase = :p2 AND state = 'waiting' AND available_at <= $NOW "
-      "ORDER BY " +
+      "AND phase = :p2 AND state = 'waiting' AND (available_at <= $NOW OR "
+      "available_at > $NOW + :p5) ORDER BY " +
           std::string(kOrder) + " LIMIT " + std::to_string(max) +
           " $SKIP) UPDATE job SET state = 'leased', lease = lease + 1, "
           "leased_at = $NOW, lease_until = $NOW + :p3, worker_id = :p4 "
           "WHERE id IN (SELECT id FROM picked) "
           "RETURNING id, lease, problem_id, round, package, (SELECT key FROM "
           "problem WHERE problem.id = problem_id), priority, gain, $RELAXED",
-      {session, getPhaseName(phase).str(), leaseSeconds, worker});
+      {session, getPhaseName(phase).str(), leaseSeconds, worker,
+       kLongestBackoff});
   if (!rows)
     return rows.error();
   // RETURNING has no order; this is kOrder.
@@ -269,13 +274,46 @@ Result<int64_t> JobQueue::reap() {
   return count;
 }
 
+/// If the database's clock was set back, the dead have been heard of in the
+/// future, where their leases end. They count as heard of now; the living have
+/// soon said so themselves. A worker may do so for those of its own role.
+Status JobQueue::redate() {
+  constexpr const char *kAhead =
+      "ended IS NULL AND seen > $NOW + 1 AND role = (SELECT role FROM worker "
+      "AS own WHERE own.id = :p1)";
+  Result<Rows> ahead = database.query(
+      std::string("SELECT id FROM worker WHERE ") + kAhead, {worker});
+  for (size_t i = 0; ahead && i < ahead->size(); ++i) {
+    int64_t other = (*ahead)[i].integer(0);
+    auto leases = database.execute(
+        "UPDATE job SET lease_until = $NOW + lease_until - (SELECT seen FROM "
+        "worker WHERE worker.id = :p1) WHERE worker_id = :p1 AND state = "
+        "'leased' AND lease_until > (SELECT seen FROM worker WHERE worker.id = "
+        ":p1)",
+        {other});
+    if (!leases)
+      return leases.error();
+    auto seen = database.execute(
+        "UPDATE worker SET seen = $NOW WHERE id = :p1 AND seen > $NOW + 1",
+        {other});
+    if (!seen)
+      return seen.error();
+  }
+  return ahead ? success() : Status(ahead.error());
+}
+
+/// A turn in the future was taken before the database's clock was set back.
 Result<int64_t> JobQueue::reapInTurn() {
-  auto turn =
-      database.execute("UPDATE reaping SET last = $NOW WHERE last < $NOW - :p1",
-                       {leaseSeconds / 10});
+  auto turn = database.execute("UPDATE reaping SET last = $NOW WHERE last < "
+                               "$NOW - :p1 OR last > $NOW + 1",
+                               {leaseSeconds / 10});
   if (!turn)
     return turn.error();
-  return *turn ? reap() : 0;
+  if (*turn == 0)
+    return 0;
+  if (Status status = redate(); !status)
+    return status.error();
+  return reap();
 }
 
 //===----------------------------------------------------------------------===//
@@ -388,7 +426,6 @@ static Result<int64_t> countDeaths(Database &database, const Lease &lease) {
 }
 
 static double getBackoff(double first, int64_t attempts) {
-  constexpr double kLongestBackoff = 600;
   return std::min(kLongestBackoff,
                   first * std::exp2(static_cast<double>(
                               std::clamp<int64_t>(attempts, 1, 16) - 1)));
@@ -405,10 +442,11 @@ static Result<Verdict> judge(Database &database, const Lease &lease,
   if (!attempts)
     return attempts.error();
   Verdict verdict;
-  verdict.isFinal = *attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
+  verdict.isFinal =
+      end.isFinal || *attempts >= (isRefusal ? kMaxRefusals : rule.maxAttempts);
   verdict.backoff = getBackoff(rule.backoffSeconds, *attempts);
   verdict.reason = rule.name.str() + ": " + end.reason;
-  if (verdict.isFinal && *attempts > 1)
+  if (verdict.isFinal && !end.isFinal && *attempts > 1)
     verdict.reason += " (" + std::to_string(*attempts) + " times)";
   if (end.cause != Cause::Lost || lease.phase != Phase::Compile)
     return verdict;

@@ -154,8 +154,9 @@ tarpon::fleet::findEarlierWinners(Database &database, int64_t session,
   return winners;
 }
 
-/// The last sessions in whose context times are comparable with the session's,
-/// the latest first. It has no device before an evaluator has come.
+/// The session, and then the last others in whose context times are comparable
+/// with its own, the latest first. It has no device before an evaluator has
+/// come.
 static Result<Rows> findSameContext(Database &database, int64_t session) {
   return database.query(
       "SELECT other.id FROM session AS own JOIN session AS other ON "
@@ -164,39 +165,42 @@ static Result<Rows> findSameContext(Database &database, int64_t session) {
       "other.context_caches = own.context_caches AND other.kernel_version = "
       "own.kernel_version AND other.threads = own.threads AND "
       "other.is_emulated = own.is_emulated AND (other.device = own.device OR "
-      "own.device = '') WHERE own.id = :p1 ORDER BY other.id DESC LIMIT 5",
+      "own.device = '') WHERE own.id = :p1 ORDER BY other.id <> own.id, "
+      "other.id DESC LIMIT 5",
       {session});
 }
 
-/// Each session is a range of an index. Later sessions have later rows.
+/// Each session is a range of an index, of which the last row is kept: sessions
+/// that are tuned at the same time have rows in any order.
 Result<LatestMeasurements>
 tarpon::fleet::readLatestMeasurements(Database &database, int64_t session,
-                                      int64_t after, int64_t max) {
+                                      const LastRows &after, int64_t max) {
   Result<Rows> sessions = findSameContext(database, session);
   if (!sessions)
     return sessions.error();
+  LatestMeasurements result = {{}, after};
   Rows latest;
   for (const Row &other : *sessions) {
     size_t left = static_cast<size_t>(max) - latest.size();
     if (left == 0)
       break;
+    int64_t &lastRow = result.lastRows[other.integer(0)];
     Result<Rows> rows = database.query(
         selectMeasurements(/*withSamples=*/false) +
             "WHERE measurement.session_id + 0 = :p1 AND measurement.id > :p2 "
             "ORDER BY measurement.id DESC LIMIT " +
             std::to_string(left),
-        {other.integer(0), after});
+        {other.integer(0), lastRow});
     if (!rows)
       return rows.error();
+    if (!rows->empty())
+      lastRow = rows->front().integer(0);
     llvm::append_range(latest, *rows);
   }
   llvm::sort(latest, [](const Row &a, const Row &b) {
-    return a.integer(0) > b.integer(0);
+    return a.integer(0) < b.integer(0);
   });
-  LatestMeasurements result = {{}, after};
-  for (const Row &row : llvm::reverse(latest)) {
+  for (const Row &row : latest)
     result.measurements.push_back(readMeasurementRow(row));
-    result.lastRow = row.integer(0);
-  }
   return result;
 }

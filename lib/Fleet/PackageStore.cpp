@@ -143,10 +143,13 @@ Status PackageStore::fetch(const Lease &lease, const std::string &path) {
 // Sweeping
 //===----------------------------------------------------------------------===//
 
-/// The names of the packages that jobs have, as files of the shared folder.
+/// The names of the packages that jobs still need, as files of the shared
+/// folder. A job that has failed, or was aborted, is compiled anew if somebody
+/// retries it.
 static Result<std::set<std::string>> listNames(Database &database) {
-  Result<Rows> rows =
-      database.query("SELECT package, id FROM job WHERE package <> ''");
+  Result<Rows> rows = database.query(
+      "SELECT package, id FROM job WHERE package <> '' AND state NOT IN "
+      "('failed', 'aborted')");
   if (!rows)
     return rows.error();
   std::set<std::string> names;
@@ -171,12 +174,22 @@ static std::vector<std::string> listOldFiles(const std::string &folder) {
   return paths;
 }
 
+/// If a job is retried meanwhile whose package is the same again, its parts are
+/// missed by an evaluator, and it is compiled once more.
+static Result<int64_t> sweepParts(Database &database) {
+  return database.execute(
+      "DELETE FROM package_part WHERE job_id IN (SELECT id FROM job WHERE "
+      "state IN ('failed', 'aborted'))");
+}
+
 /// The files are listed before the jobs, so that none is missed that a job
 /// begins to name meanwhile.
 Result<int64_t> tarpon::fleet::sweepPackages(Database &database) {
   Result<std::string> folder = getSetting(database, "packages");
-  if (!folder || folder->empty())
-    return folder ? Result<int64_t>(0) : folder.error();
+  if (!folder)
+    return folder.error();
+  if (folder->empty())
+    return sweepParts(database);
   std::vector<std::string> paths = listOldFiles(*folder);
   Result<std::set<std::string>> names = listNames(database);
   if (!names)

@@ -94,9 +94,9 @@ namespace {
 class ResultsReader {
 public:
   ResultsReader(Database &database, const ResultsName &name,
-                const Session &session, bool withSamples)
+                const Session &session, bool withSamples, JobScope scope)
       : database(database), name(name), session(session),
-        withSamples(withSamples) {}
+        withSamples(withSamples), scope(scope) {}
 
   /// Returns the rows of the next problems, ordered by problem and time; none
   /// after the last one. Problems whose jobs were begun anew may have no rows.
@@ -109,6 +109,7 @@ private:
   const ResultsName &name;
   const Session &session;
   bool withSamples;
+  JobScope scope;
   /// The last problem that was read.
   int64_t last = -1;
 };
@@ -124,6 +125,11 @@ static constexpr const char *kOfLabel =
     "job.problem_id = measurement.problem_id WHERE measurement.session_id = "
     ":p1 AND measurement.problem_id > :p2 AND measurement.problem_id <= :p3 "
     "AND measurement.id > COALESCE(known_from, 0) AND :p4 <> '' ";
+
+/// The first rounds of a job that was aborted, has failed, or goes on have
+/// found times of a race, which are no result.
+static constexpr const char *kOfDoneJobs =
+    "AND COALESCE(job.state, 'done') = 'done' ";
 
 /// The job may have been begun anew after the release was made.
 static constexpr const char *kOfRelease =
@@ -161,11 +167,12 @@ Result<std::optional<Rows>> ResultsReader::next() {
     return std::optional<Rows>();
   std::string more = kSampleColumns;
   more += name.isLabel ? ", 0" : ", release_record.measurement_id";
-  Result<Rows> rows =
-      database.query(selectMeasurements(withSamples, more.c_str()) +
-                         (name.isLabel ? kOfLabel : kOfRelease) +
-                         "ORDER BY measurement.problem_id, measurement.id",
-                     {session.id, last, **end, name.name});
+  Result<Rows> rows = database.query(
+      selectMeasurements(withSamples, more.c_str()) +
+          (name.isLabel ? kOfLabel : kOfRelease) +
+          (name.isLabel && scope == JobScope::Done ? kOfDoneJobs : "") +
+          "ORDER BY measurement.problem_id, measurement.id",
+      {session.id, last, **end, name.name});
   if (!rows)
     return rows.error();
   last = **end;
@@ -204,9 +211,9 @@ static ProblemResults takeProblem(const Session &session, Rows::iterator &first,
 
 Status tarpon::fleet::visitResults(
     Database &database, const ResultsName &name, const Session &session,
-    bool withSamples,
-    llvm::function_ref<Status(const ProblemResults &)> visit) {
-  ResultsReader reader(database, name, session, withSamples);
+    bool withSamples, llvm::function_ref<Status(const ProblemResults &)> visit,
+    JobScope scope) {
+  ResultsReader reader(database, name, session, withSamples, scope);
   while (true) {
     Result<std::optional<Rows>> rows = reader.next();
     if (!rows)

@@ -45,8 +45,9 @@ static std::string makeJobName(const SlurmArray &array) {
 /// holds a password.
 static constexpr const char *kExported =
     "HOME,PATH,USER,LANG,XDG_CONFIG_HOME,XDG_CACHE_HOME,TARPON_EVALUATOR,"
-    "TARPON_CACHE_DIR,TARPON_SYSTEM_DB_PATH,PGSERVICE,PGSERVICEFILE,PGPASSFILE,"
-    "PGSSLMODE,PGSSLROOTCERT,PGSSLCERT,PGSSLKEY";
+    "TARPON_CACHE_DIR,TARPON_SYSTEM_DB_PATH,PGHOST,PGHOSTADDR,PGPORT,PGUSER,"
+    "PGDATABASE,PGSERVICE,PGSERVICEFILE,PGPASSFILE,PGSSLMODE,PGSSLROOTCERT,"
+    "PGSSLCERT,PGSSLKEY";
 
 /// A line of Slurm's options ends at a blank.
 static Status checkValue(llvm::StringRef what, llvm::StringRef value) {

@@ -24,7 +24,8 @@ using runtime::success;
 /// Copies the last measurement of each candidate of a session.
 static Status copySession(Database &database, const ResultsName &name,
                           const Session &session, const std::string &path,
-                          std::set<std::string> &problems, int64_t &entries) {
+                          JobScope scope, std::set<std::string> &problems,
+                          int64_t &entries) {
   Result<std::unique_ptr<Journal>> journal =
       Journal::open(path, session.context);
   if (!journal)
@@ -39,19 +40,21 @@ static Status copySession(Database &database, const ResultsName &name,
               !status)
             return status;
         return success();
-      });
+      },
+      scope);
 }
 
 static Result<ExportedFile> copySessions(Database &database,
                                          const ResultsName &name,
                                          const std::vector<Session> &sessions,
+                                         JobScope scope,
                                          const std::string &path) {
   ExportedFile file;
   file.path = path;
   std::set<std::string> problems;
   for (const Session &session : sessions)
-    if (Status status =
-            copySession(database, name, session, path, problems, file.entries);
+    if (Status status = copySession(database, name, session, path, scope,
+                                    problems, file.entries);
         !status)
       return status.error();
   file.problems = static_cast<int64_t>(problems.size());
@@ -69,7 +72,8 @@ Result<ExportSummary> tarpon::fleet::exportJournal(Database &database,
   std::string partial = output + ".partial";
   removeStore(partial); // of a run that was killed
   llvm::scope_exit cleanUp([&] { removeStore(partial); });
-  Result<ExportedFile> file = copySessions(database, name, *sessions, partial);
+  Result<ExportedFile> file =
+      copySessions(database, name, *sessions, JobScope::All, partial);
   if (!file)
     return file.error();
   if (file->entries == 0)
@@ -96,7 +100,7 @@ Result<ExportSummary> tarpon::fleet::exportStore(Database &database,
     return sessions.error();
   llvm::scope_exit cleanUp([&] { removeStore(journal); });
   Result<ExportedFile> copied =
-      copySessions(database, name, *sessions, journal);
+      copySessions(database, name, *sessions, JobScope::Done, journal);
   if (!copied)
     return copied.error();
   if (copied->entries == 0)

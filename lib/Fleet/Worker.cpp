@@ -116,13 +116,17 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Tries an action again on a new connection while the database does not
-/// answer.
+/// answer, or takes no changes.
 Status WorkerRun::persist(llvm::function_ref<Status()> action,
                           Clock::duration patience) {
   Clock::time_point giveUp = Clock::now() + patience;
   auto pause = std::chrono::milliseconds(100);
   constexpr auto kLongestPause = std::chrono::milliseconds(5000);
   Status status = action();
+  if (!status && database->isDisconnected() && Clock::now() < giveUp)
+    say(formatv("{0}: tried again for {1} s", status.message(),
+                std::chrono::ceil<std::chrono::seconds>(patience).count())
+            .str());
   while (!status && database->isDisconnected() && Clock::now() < giveUp &&
          !options.shouldEnd()) {
     std::this_thread::sleep_for(pause);
@@ -236,12 +240,13 @@ Status WorkerRun::report(const Lease &lease, const PhaseResult &result,
                          const std::string &log) {
   JobQueue queue(*database, worker, lease.seconds);
   bool isOk = result.end.cause == Cause::Ok;
+  AttemptEnd end = result.end;
+  end.log = log;
   Result<bool> owned = false;
   Status status = persist(
       [&]() -> Status {
         owned = isOk ? queue.complete(lease, result.next, log, result.write)
-                     : queue.fail(lease,
-                                  {result.end.cause, result.end.reason, log});
+                     : queue.fail(lease, end);
         return owned ? success() : Status(owned.error());
       },
       std::chrono::duration_cast<Clock::duration>(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from fleet import LABEL, Fleet
 from invariants import Outage
 from node import NodeSpec
 from problems import TARGETS, make_problems, take
+from watch import Watch
 
 # Too little for one of the candidates, enough for all else.
 MEMORY = 900 << 20
@@ -38,6 +40,13 @@ RECOVERY = 2.5 * LEASE
 MAX_DISK_FAILURES = 40
 BUILDERS = 2
 EVALUATORS = 2
+
+
+def read_candidates(status: str) -> dict[str, tuple[int, int]]:
+    """How many candidates the text of `fleet status` says have failed, and of how many problems, by how."""
+    _, _, group = status.partition("\ncandidates that failed\n")
+    rows = re.findall(r"^ +(\d+) (\S+) +of (\d+) problems; last: .", group, re.MULTILINE)
+    return {name: (int(count), int(problems)) for count, name, problems in rows}
 
 
 @dataclass
@@ -81,11 +90,13 @@ class FaultTest:
         """What went wrong, one sentence each."""
         self.say(f"{len(self.plan)} faults with seed {self.seed}, leases of {LEASE} s")
         self.fleet.create()
-        for fault in self.plan:
-            self.keep_busy()
-            time.sleep(self.draw.uniform(0.5, 3))
-            self.inject(fault)
-        self.finish()
+        with Watch() as watch:
+            for fault in self.plan:
+                self.keep_busy()
+                time.sleep(self.draw.uniform(0.5, 3))
+                self.inject(fault)
+            self.finish()
+        self.faults += watch.check()
         return self.faults
 
     def keep_busy(self) -> None:
@@ -209,6 +220,7 @@ class FaultTest:
         for row in self.fleet.database.query("SELECT id, reason FROM job WHERE state = 'failed'"):
             self.faults.append(f"job {row['id']} has failed: {row['reason']}")
         self.check_planted()
+        self.check_candidates()
         self.check_causes()
 
     def check_planted(self) -> None:
@@ -221,6 +233,18 @@ class FaultTest:
             found = {row["solver"]: row["status"] for row in rows}
             if status not in found.values() or "ok" not in found.values():
                 self.faults.append(f"{name}: {found}, where one should be {status} and another right")
+
+    def check_candidates(self) -> None:
+        """The status counts the harmful candidates as the table does, and names no others."""
+        rows = self.fleet.database.query(
+            """SELECT status, count(*) AS n, count(DISTINCT (session_id, problem_id)) AS problems
+            FROM measurement WHERE status <> 'ok' GROUP BY 1"""
+        )
+        named = read_candidates(self.fleet.read_status())
+        if named != (found := {row["status"]: (row["n"], row["problems"]) for row in rows}):
+            self.faults.append(f"the status names the candidates {named}, and there are {found}")
+        if missing := self.rig.list_planted() - named.keys():
+            self.faults.append(f"the status names no candidate that is {', '.join(sorted(missing))}")
 
     def check_causes(self) -> None:
         """A kind of fault that fails attempts did so at least once: the test would not notice otherwise."""

@@ -33,6 +33,10 @@ class Rig:
     # Problems with a harmful candidate, and the status that it should get.
     planted: list[tuple[str, str]] = field(default_factory=list)
 
+    def list_planted(self) -> set[str]:
+        """The statuses by which candidates have to fail."""
+        return {status for _, status in self.planted}
+
     def wait(self, shortest: float, longest: float) -> None:
         time.sleep(self.draw.uniform(shortest, longest))
 

@@ -27,6 +27,11 @@ WORKERS = ("builder", "evaluator")
 SECONDS_TO_START = 10
 
 
+def get_cache(role: str) -> str:
+    """The folder of compiled kernels on each node: roles have one each, to see which of them compile."""
+    return f"/home/{USER}/cache-{role}"
+
+
 def make_url(role: str) -> str:
     return f"postgresql:///?service={role}"
 
@@ -52,7 +57,7 @@ class Fleet:
         """graph-opt fleet VERB DATABASE ..., on the controller or another node."""
         verb, *rest = arguments
         return (node or self.cluster.controller).run(
-            str(self.program), "fleet", verb, make_url(role), *rest,
+            "env", f"TARPON_CACHE_DIR={get_cache(role)}", str(self.program), "fleet", verb, make_url(role), *rest,
             user=USER, check=check, seconds=seconds,
         )
 

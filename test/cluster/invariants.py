@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fleet import Fleet
+from fleet import Fleet, get_cache
 from isolation import ROOT
 
 # A lease that nobody renews ends after its seconds, and somebody looks for such leases every
@@ -196,7 +196,8 @@ def check_rules(fleet: Fleet) -> list[str]:
 
 
 def check_logs(fleet: Fleet) -> list[str]:
-    """Logs of builders tell of compiling alone, those of evaluators of measuring."""
+    """Logs of builders tell of compiling alone, those of evaluators of measuring. They would not tell what
+    else they do: check_caches() and watch.py look at that."""
     phases = {"build": "compile", "measure": "measure"}
     faults, seen = [], set()
     for name, text in fleet.read_logs().items():
@@ -212,6 +213,25 @@ def check_logs(fleet: Fleet) -> list[str]:
     if seen != set(phases.values()):
         faults.append(f"all logs tell of {sorted(seen)} alone")
     return faults
+
+
+def judge_caches(counts: dict[str, dict[str, int]]) -> list[str]:
+    """`counts` has the number of kernels in each role's cache, by node."""
+    faults = [f"an evaluator on {node} compiled {count} kernels" for node, count in counts["evaluator"].items() if count]
+    if not any(counts["builder"].values()):
+        faults.append("no builder left a kernel in its cache")
+    return faults
+
+
+def check_caches(fleet: Fleet) -> list[str]:
+    """Whoever compiles a kernel keeps it."""
+    return judge_caches({
+        role: {
+            node.name: sum(file.is_file() for file in node.path(get_cache(role)).rglob("kernels/*/*"))
+            for node in fleet.cluster.nodes
+        }
+        for role in ("builder", "evaluator")
+    })
 
 
 def check(fleet: Fleet, jobs: int, outages: Iterable[Outage] = ()) -> list[str]:
@@ -230,4 +250,4 @@ def check(fleet: Fleet, jobs: int, outages: Iterable[Outage] = ()) -> list[str]:
     for node in fleet.cluster.nodes:
         for program in ("graph-opt", "tarpon-evaluator", "tarpon-emulator"):
             faults += [f"{node.name} still runs {line}" for line in node.find(program).values()]
-    return faults + check_logs(fleet)
+    return faults + check_logs(fleet) + check_caches(fleet)

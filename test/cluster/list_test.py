@@ -12,6 +12,7 @@ from cluster import Cluster
 from fleet import Fleet
 from node import Node, NodeSpec
 from problems import TARGETS, make_problems, take
+from watch import Watch
 
 GPU = {"gfx942": 1}
 SPECS = [
@@ -46,6 +47,11 @@ class ListTest:
 
     def run(self, seconds: float) -> list[str]:
         """What went wrong, one sentence each."""
+        with Watch() as watch:
+            faults = self.run_list(seconds)
+        return faults + watch.check()
+
+    def run_list(self, seconds: float) -> list[str]:
         fleet, jobs = self.fleet, self.problems * len(TARGETS)
         fleet.create()
         lines = take(make_problems(seed=1), self.problems)

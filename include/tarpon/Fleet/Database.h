@@ -85,7 +85,8 @@ public:
   runtime::Status transact(llvm::function_ref<runtime::Status()> body);
 
   /// Returns true if the last statement failed since the server could not be
-  /// reached, shuts down, or starts: it may succeed later, on a new connection.
+  /// reached, shuts down, or starts, or takes no changes, as its disk is full
+  /// or it is a standby: it may succeed later, on a new connection.
   bool isDisconnected() const { return disconnected; }
   /// Connects again.
   runtime::Status reconnect();

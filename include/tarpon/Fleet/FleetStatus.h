@@ -48,10 +48,20 @@ struct CauseStatus {
   std::string reason;
 };
 
+/// Candidates that have failed in the same way: "crashed", "timed-out",
+/// "wrong", "failed". Their problems may have right ones all the same.
+struct CandidateStatus {
+  std::string status;
+  int64_t candidates = 0, problems = 0;
+  /// The latest one, with what it says.
+  std::string latest;
+};
+
 struct FleetStatus {
   std::vector<SessionStatus> sessions;
   std::vector<MachineStatus> machines;
   std::vector<CauseStatus> causes;
+  std::vector<CandidateStatus> candidates;
 };
 
 /// The state of a label's sessions, or of all; machines are all.

@@ -33,6 +33,9 @@ struct AttemptEnd {
   std::string reason;
   /// Everything that the worker has said about the job.
   std::string log;
+  /// True if another attempt would end in the same way, whatever the rules of
+  /// the cause are.
+  bool isFinal = false;
 
   /// A live database has refused a statement of the attempt. Such attempts are
   /// counted apart from those during which the database was away, and only few
@@ -121,6 +124,7 @@ public:
 
 private:
   runtime::Result<bool> reapOne(int64_t job);
+  runtime::Status redate();
   runtime::Status endSilentWorkers();
   runtime::Result<bool> isRecorded(const Lease &lease);
   runtime::Result<int64_t> writeAttempt(const Lease &lease, int64_t owner,

@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
+#include <map>
 #include <vector>
 
 namespace tarpon::fleet {
@@ -37,19 +38,22 @@ runtime::Result<std::vector<CandidateKey>>
 findEarlierWinners(Database &database, int64_t session, int64_t problem,
                    int64_t max);
 
+/// The last row that was read of each session, by the session's number.
+using LastRows = std::map<int64_t, int64_t>;
+
 struct LatestMeasurements {
   /// In their order, without samples.
   std::vector<Measurement> measurements;
-  /// The row of the last one.
-  int64_t lastRow = 0;
+  /// The rows that were read by now: `after`, with the sessions that had more.
+  LastRows lastRows;
 };
 
-/// The measurements behind row `after`: the latest `max` of the last five
-/// sessions in the session's own context, whose times are comparable.
-runtime::Result<LatestMeasurements> readLatestMeasurements(Database &database,
-                                                           int64_t session,
-                                                           int64_t after,
-                                                           int64_t max);
+/// The measurements behind the rows `after`: up to `max`, the latest ones of
+/// the session, and then of the last four others in its context, whose times
+/// are comparable.
+runtime::Result<LatestMeasurements>
+readLatestMeasurements(Database &database, int64_t session,
+                       const LastRows &after, int64_t max);
 
 } // namespace tarpon::fleet
 

@@ -55,8 +55,10 @@ private:
 };
 
 /// Removes from the shared folder, if there is one, the files of jobs that are
-/// no more, or have another package by now. Those of the last hour stay, since
-/// their builders may be about to record them. Returns the number of files.
+/// no more, have another package by now, have failed or were aborted. Those of
+/// the last hour stay, since their builders may be about to record them.
+/// Without a folder, removes the parts of jobs that have failed or were
+/// aborted. Returns the number of files or parts.
 runtime::Result<int64_t> sweepPackages(Database &database);
 
 } // namespace tarpon::fleet

@@ -63,14 +63,20 @@ struct ProblemResults {
   const RecordedMeasurement *getBest() const;
 };
 
+/// The jobs of a label whose measurements are visited. Half of a search is no
+/// result, and tells all the same how long its candidates take.
+enum class JobScope : uint8_t { Done, All };
+
 /// Visits the problems of a label or release that were measured in one of its
-/// sessions, in the order of their ids. A candidate whose time is a model's
-/// counts only in a session of an emulated device, which has verified it. Of a
-/// release, these are the results of its time; its record is the best of them.
+/// sessions, in the order of their ids. What was measured without a job counts
+/// as done. A candidate whose time is a model's counts only in a session of an
+/// emulated device, which has verified it. Of a release, these are the results
+/// of its time; its record is the best of them.
 runtime::Status
 visitResults(Database &database, const ResultsName &name,
              const Session &session, bool withSamples,
-             llvm::function_ref<runtime::Status(const ProblemResults &)> visit);
+             llvm::function_ref<runtime::Status(const ProblemResults &)> visit,
+             JobScope scope = JobScope::Done);
 
 } // namespace tarpon::fleet
 

@@ -149,6 +149,82 @@ TEST_P(DatabaseTest, aServerThatEndsTheConnectionIsNoticed) {
   EXPECT_TRUE(database->query("SELECT 1"));
 }
 
+/// Neither what is full nor what is read-only for now ends a worker.
+TEST_P(DatabaseTest, aFullDiskIsAnOutage) {
+  if (database->isPostgres()) {
+    for (auto [state, isOutage] : {std::pair("53100", true),
+                                   {"53200", true},
+                                   {"58030", true},
+                                   {"23514", false},
+                                   {"P0001", false}}) {
+      std::string raise =
+          std::string("DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '") +
+          state + "'; END $$";
+      EXPECT_FALSE(database->execute(raise));
+      EXPECT_EQ(database->isDisconnected(), isOutage) << state;
+      EXPECT_FALSE(database->transact([&]() -> Status {
+        auto done = database->execute(raise);
+        return done ? success() : Status(done.error());
+      }));
+      EXPECT_EQ(database->isDisconnected(), isOutage) << state;
+    }
+    return;
+  }
+  run("PRAGMA max_page_count = 1", {});
+  constexpr const char *kFill =
+      "INSERT INTO setting (name, value) VALUES ('x', :p1)";
+  std::string large(1 << 20, 'x');
+  auto full = database->execute(kFill, {large});
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.message().find("full"), std::string::npos) << full.message();
+  EXPECT_TRUE(database->isDisconnected());
+  EXPECT_TRUE(database->reconnect());
+  EXPECT_TRUE(database->execute(kFill, {large}));
+}
+
+/// SQLite ends a transaction by itself that finds the disk full.
+TEST_P(DatabaseTest, aTransactionOnAFullDiskIsAnOutage) {
+  if (database->isPostgres())
+    GTEST_SKIP() << "servers tell it by a code, as tested above";
+  run("PRAGMA max_page_count = 1", {});
+  EXPECT_FALSE(database->transact([&]() -> Status {
+    auto done =
+        database->execute("INSERT INTO setting (name, value) VALUES ('x', :p1)",
+                          {std::string(1 << 20, 'x')});
+    return done ? success() : Status(done.error());
+  }));
+  EXPECT_TRUE(database->isDisconnected());
+  // What the body itself has against it is none.
+  EXPECT_FALSE(database->transact([&]() -> Status { return Error{"no"}; }));
+  EXPECT_FALSE(database->isDisconnected());
+}
+
+/// A server that was a primary may be a standby for a while.
+TEST_P(DatabaseTest, aReadOnlyDatabaseIsAnOutage) {
+  run(database->isPostgres() ? "SET default_transaction_read_only = on"
+                             : "PRAGMA query_only = on",
+      {});
+  constexpr const char *kDelete = "DELETE FROM setting";
+  EXPECT_FALSE(database->execute(kDelete));
+  EXPECT_TRUE(database->isDisconnected());
+  EXPECT_FALSE(database->transact([&]() -> Status {
+    auto done = database->execute(kDelete);
+    return done ? success() : Status(done.error());
+  }));
+  EXPECT_TRUE(database->isDisconnected());
+  EXPECT_TRUE(database->reconnect());
+  EXPECT_FALSE(database->isDisconnected());
+  EXPECT_TRUE(database->execute(kDelete));
+}
+
+/// Texts from outside, such as the reasons of attempts, may name a full disk.
+TEST_P(DatabaseTest, parametersAreNoOutage) {
+  std::string text = "No space left on device, database is locked";
+  EXPECT_FALSE(
+      database->execute("INSERT INTO setting (name) VALUES (:p1)", {text}));
+  EXPECT_FALSE(database->isDisconnected());
+}
+
 TEST_P(DatabaseTest, addressesAreChecked) {
   struct Case {
     const char *url, *message;

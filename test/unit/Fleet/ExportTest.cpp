@@ -174,6 +174,24 @@ TEST_P(ExportTest, theStoreIsThatOfTheSameMeasurements) {
             listSolutions(output + "/tuned.journal"));
 }
 
+/// The first rounds of a search that was aborted are no result, and a model may
+/// learn from them all the same.
+TEST_P(ExportTest, halfSearchedProblemsAreInTheJournalAlone) {
+  Session session = openSession("L", "host");
+  int64_t done = addProblem(kFused), half = addProblem(kForward);
+  addEndedJob(session.id, done);
+  addEndedJob(session.id, half, "aborted");
+  addMeasurement({session.id, done, 1, "conv-igemm-v1"});
+  addMeasurement({session.id, half, 1, "conv-igemm-v1", "tile=1", "race"});
+  auto name = ResultsName::forLabel("L");
+  auto store = exportStore(*database, name, output + "/store");
+  ASSERT_TRUE(store) << store.message();
+  EXPECT_EQ(store->files[0].problems, 1);
+  auto journal = exportJournal(*database, name, output + "/journal");
+  ASSERT_TRUE(journal) << journal.message();
+  EXPECT_EQ(journal->files[0].problems, 2);
+}
+
 /// What is measured later is not in the release.
 TEST_P(ExportTest, aReleaseIsExportedAsItWas) {
   Session session = openSession("L", "host");

@@ -59,4 +59,63 @@ TEST_P(FleetStatusTest, theLastReasonIsToldWhenAllWorkersHaveEnded) {
   EXPECT_EQ(readMachines().front().builders, 0);
 }
 
+/// Candidates that fail beside right ones are no attempt's failure.
+TEST_P(FleetStatusTest, candidatesThatFailedAreCounted) {
+  int64_t session = addSession("L", "host"), other = addSession("M", "host");
+  std::vector<int64_t> problems = {addProblem("a"), addProblem("b")};
+  auto add = [&](int64_t session, int64_t problem, const std::string &status,
+                 const std::string &detail) {
+    run("INSERT INTO measurement (session_id, problem_id, number, solver, "
+        "config, stage, status, samples, median, mad, workspace, rounds, "
+        "detail) VALUES (:p1, :p2, 0, 'solver-v1', 'tile=1', 'race', :p3, "
+        "'[]', 1, 0, 0, 1, :p4)",
+        {session, problem, status, detail});
+  };
+  add(session, problems[0], "ok", "");
+  add(session, problems[0], "crashed", "SIGSEGV");
+  add(session, problems[1], "crashed", "SIGBUS");
+  add(session, problems[1], "crashed", "SIGILL");
+  add(session, problems[1], "wrong", "off by one");
+  add(other, problems[0], "timed-out", "after 10 s");
+  auto status = getStatus(*database, "L");
+  ASSERT_TRUE(status) << status.message();
+  ASSERT_EQ(status->candidates.size(), 2u);
+  EXPECT_EQ(status->candidates[0].status, "crashed");
+  EXPECT_EQ(status->candidates[0].candidates, 3);
+  EXPECT_EQ(status->candidates[0].problems, 2);
+  EXPECT_EQ(status->candidates[0].latest, "solver-v1 {tile=1}: SIGILL");
+  EXPECT_EQ(status->candidates[1].status, "wrong");
+  EXPECT_TRUE(status->causes.empty());
+  auto all = getStatus(*database, "");
+  ASSERT_TRUE(all) << all.message();
+  EXPECT_EQ(all->candidates.size(), 3u);
+}
+
+/// However many measurements there are, those that failed are a range of an
+/// index.
+TEST_P(FleetStatusTest, candidatesAreFoundByAnIndex) {
+  std::string query =
+      "SELECT status, count(*), count(DISTINCT problem_id), max(id) FROM "
+      "measurement WHERE session_id = 1 AND status <> 'ok' GROUP BY status";
+  run("INSERT INTO session (label, target, context_target, context_tarpon, "
+      "context_llvm, context_caches, threads, kernel_version, created) VALUES "
+      "('L', 'host', '', '', '', '', 1, '', 0)",
+      {});
+  addProblem("a");
+  run("INSERT INTO measurement (session_id, problem_id, number, solver, "
+      "config, stage, status, samples, median, mad, workspace, rounds) WITH "
+      "RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+      "20000) SELECT 1, 1, i, '', '', 'race', CASE WHEN i % 100 = 0 THEN "
+      "'wrong' ELSE 'ok' END, '[]', 1, 0, 0, 1 FROM n",
+      {});
+  run("ANALYZE", {});
+  auto rows = database->query(
+      (database->isPostgres() ? "EXPLAIN " : "EXPLAIN QUERY PLAN ") + query);
+  ASSERT_TRUE(rows) << rows.message();
+  std::string plan;
+  for (const Row &row : *rows)
+    plan += row.text(row.size() - 1) + "\n";
+  EXPECT_NE(plan.find("measurement_failed"), std::string::npos) << plan;
+}
+
 INSTANTIATE_FLEET_TEST(FleetStatusTest);

@@ -150,7 +150,8 @@ int64_t FleetTest::addJob(int64_t session, int64_t problem) {
 
 int64_t FleetTest::addWorker(const std::string &machine) {
   int64_t id = getInteger("INSERT INTO machine (name, cpu, cores, seen) VALUES "
-                          "(:p1, 'cpu', 2, $NOW) RETURNING id",
+                          "(:p1, 'cpu', 2, $NOW) ON CONFLICT (name) DO UPDATE "
+                          "SET seen = excluded.seen RETURNING id",
                           {machine});
   return getInteger("INSERT INTO worker (machine_id, role, label, device, "
                     "process, started, seen) VALUES (:p1, 'builder', 'L', '', "

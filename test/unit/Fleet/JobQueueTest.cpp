@@ -83,6 +83,34 @@ TEST_P(JobQueueTest, workersTakeTurnsToLookForEndedLeases) {
   EXPECT_EQ(*ended.reap(), 1);
 }
 
+/// The database's clock was set back by an hour.
+TEST_P(JobQueueTest, whatIsDatedInTheFutureWaitsForNobody) {
+  JobQueue queue = makeQueue(60);
+  int64_t dead = addWorker("node2");
+  Lease lost =
+      JobQueue(*database, dead, 60).claim(session, Phase::Compile, 1)->front();
+  run("UPDATE job SET lease_until = lease_until + 3600 WHERE id = :p1",
+      {lost.job});
+  run("UPDATE worker SET seen = seen + 3600 WHERE id = :p1", {dead});
+  run("UPDATE reaping SET last = $NOW + 3600", {});
+  EXPECT_EQ(*queue.reapInTurn(), 0) << "the lease goes on for a minute";
+  EXPECT_LT(getInteger("SELECT last - $NOW FROM reaping"), 1);
+  constexpr const char *kLeft =
+      "SELECT lease_until - $NOW FROM job WHERE state = 'leased'";
+  EXPECT_GE(getInteger(kLeft), 55);
+  EXPECT_LE(getInteger(kLeft), 65);
+  EXPECT_LE(getInteger("SELECT seen - $NOW FROM worker WHERE id = :p1", {dead}),
+            0);
+  // So does a pause that is longer than any.
+  run("UPDATE job SET available_at = $NOW + 3600 WHERE state = 'waiting'", {});
+  EXPECT_EQ(queue.claim(session, Phase::Compile, 9)->size(), 2u);
+}
+
+TEST_P(JobQueueTest, pausesOfTenMinutesAreKept) {
+  run("UPDATE job SET available_at = $NOW + 590", {});
+  EXPECT_TRUE(makeQueue().claim(session, Phase::Compile, 9)->empty());
+}
+
 TEST_P(JobQueueTest, aLostLeaseIsRefused) {
   JobQueue queue = makeQueue(-1);
   Lease late = queue.claim(session, Phase::Compile, 1)->front();
@@ -213,14 +241,38 @@ TEST_P(JobQueueTest, causesAreCountedApart) {
                               "because", "the log"}));
     return getText("SELECT state FROM job WHERE id = :p1", {jobs[0]});
   };
-  EXPECT_EQ(failOnce(Cause::Crash), "waiting");
-  EXPECT_EQ(failOnce(Cause::Hang), "waiting");
+  EXPECT_EQ(failOnce(Cause::Memory), "waiting");
+  EXPECT_EQ(failOnce(Cause::Package), "waiting");
+  EXPECT_EQ(failOnce(Cause::Memory), "waiting");
   EXPECT_EQ(failOnce(Cause::Lost), "waiting");
-  EXPECT_EQ(failOnce(Cause::Crash), "failed");
+  EXPECT_EQ(failOnce(Cause::Memory), "failed");
   EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]}),
-            "crash: because (2 times)");
+            "memory: because (3 times)");
   EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[1]}),
             "waiting");
+}
+
+/// A search whose candidates all crash would end so again, however often what
+/// crashes is tried.
+TEST_P(JobQueueTest, whatIsFinalIsNotTriedAgain) {
+  JobQueue queue = makeQueue();
+  run("UPDATE job SET priority = 1 WHERE id = :p1", {jobs[0]});
+  for (bool isFinal : {false, true}) {
+    run("UPDATE job SET available_at = 0", {});
+    Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+    ASSERT_EQ(lease.job, jobs[0]);
+    EXPECT_TRUE(*queue.fail(lease, {Cause::Hang, "because", "", isFinal}));
+    EXPECT_EQ(getText("SELECT state FROM job WHERE id = :p1", {jobs[0]}),
+              isFinal ? "failed" : "waiting");
+  }
+  // It is the last end that says why, and not how often.
+  EXPECT_EQ(getText("SELECT reason FROM job WHERE id = :p1", {jobs[0]}),
+            "hang: because");
+  Lease lease = queue.claim(session, Phase::Compile, 1)->front();
+  EXPECT_TRUE(*queue.fail(lease, {Cause::Crash, "because", "", true}));
+  EXPECT_EQ(getText("SELECT state || ', ' || reason FROM job WHERE id = :p1",
+                    {lease.job}),
+            "failed, crash: because");
 }
 
 /// A server that is away is waited for; what a live one refuses ends the job.

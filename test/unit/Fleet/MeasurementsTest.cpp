@@ -29,7 +29,8 @@ protected:
     return configs;
   }
 
-  LatestMeasurements readLatest(int64_t session, int64_t after, int64_t max) {
+  LatestMeasurements readLatest(int64_t session, const LastRows &after,
+                                int64_t max) {
     auto latest = readLatestMeasurements(*database, session, after, max);
     EXPECT_TRUE(latest) << latest.message();
     return latest ? *latest : LatestMeasurements();
@@ -87,16 +88,16 @@ TEST_P(MeasurementsTest, theLatestRowsOfTheSameContextAreRead) {
       {another, problem, 0.1, "solver-a-v1", "tile=4"},
       {now, problem, 1.0, "solver-a-v1", "tile=5"},
   });
-  LatestMeasurements latest = readLatest(now, 0, 100);
+  LatestMeasurements latest = readLatest(now, {}, 100);
   EXPECT_THAT(getConfigs(latest), ElementsAre("tile=1", "tile=2", "tile=5"));
   EXPECT_EQ(latest.measurements.front().key.problem, "a");
   EXPECT_EQ(latest.measurements.front().median, 3.0);
-  LatestMeasurements none = readLatest(now, latest.lastRow, 100);
+  LatestMeasurements none = readLatest(now, latest.lastRows, 100);
   EXPECT_THAT(getConfigs(none), IsEmpty());
-  EXPECT_EQ(none.lastRow, latest.lastRow);
-  LatestMeasurements few = readLatest(now, 0, 2);
+  EXPECT_EQ(none.lastRows, latest.lastRows);
+  LatestMeasurements few = readLatest(now, {}, 2);
   EXPECT_THAT(getConfigs(few), ElementsAre("tile=2", "tile=5"));
-  EXPECT_EQ(few.lastRow, latest.lastRow);
+  EXPECT_EQ(few.lastRows, latest.lastRows);
 }
 
 /// However many labels there are, a builder asks for few.
@@ -110,8 +111,41 @@ TEST_P(MeasurementsTest, theLastFiveSessionsAreRead) {
         {session, problem, 1.0, "solver-a-v1", "tile=" + std::to_string(i)});
   }
   addMeasurements(rows);
-  EXPECT_THAT(getConfigs(readLatest(session, 0, 100)),
+  EXPECT_THAT(getConfigs(readLatest(session, {}, 100)),
               ElementsAre("tile=3", "tile=4", "tile=5", "tile=6", "tile=7"));
+}
+
+/// Labels that are tuned at the same time add rows in any order.
+TEST_P(MeasurementsTest, aNewerSessionHidesNoRowOfTheOwn) {
+  int64_t problem = addProblem("a");
+  int64_t now = addSession("now", "here"), newer = addSession("newer", "here");
+  addMeasurements({{now, problem, 1.0, "solver-a-v1", "tile=1"},
+                   {newer, problem, 1.0, "solver-a-v1", "tile=2"},
+                   {newer, problem, 1.0, "solver-a-v1", "tile=3"}});
+  LatestMeasurements first = readLatest(now, {}, 2);
+  EXPECT_THAT(getConfigs(first), ElementsAre("tile=1", "tile=3"));
+  addMeasurements({{newer, problem, 1.0, "solver-a-v1", "tile=4"},
+                   {now, problem, 1.0, "solver-a-v1", "tile=5"},
+                   {newer, problem, 1.0, "solver-a-v1", "tile=6"}});
+  LatestMeasurements second = readLatest(now, first.lastRows, 1);
+  EXPECT_THAT(getConfigs(second), ElementsAre("tile=5"));
+  // There was no room for the others, which come when there is.
+  LatestMeasurements third = readLatest(now, second.lastRows, 2);
+  EXPECT_THAT(getConfigs(third), ElementsAre("tile=4", "tile=6"));
+  EXPECT_THAT(getConfigs(readLatest(now, third.lastRows, 9)), IsEmpty());
+}
+
+TEST_P(MeasurementsTest, theOwnSessionIsReadHoweverManyAreNewer) {
+  int64_t problem = addProblem("a");
+  int64_t now = addSession("now", "here");
+  std::vector<MeasuredRow> rows = {
+      {now, problem, 1.0, "solver-a-v1", "tile=own"}};
+  for (int i = 1; i <= 5; ++i)
+    rows.push_back({addSession("label" + std::to_string(i), "here"), problem,
+                    1.0, "solver-a-v1", "tile=" + std::to_string(i)});
+  addMeasurements(rows);
+  EXPECT_THAT(getConfigs(readLatest(now, {}, 100)),
+              ElementsAre("tile=own", "tile=2", "tile=3", "tile=4", "tile=5"));
 }
 
 /// A label knows its device when an evaluator has come.
@@ -120,9 +154,9 @@ TEST_P(MeasurementsTest, timesOfOtherDevicesAreLeftOut) {
   int64_t other = addSession("other", "here"), now = addSession("now", "here");
   run("UPDATE session SET device = 'old' WHERE id = :p1", {other});
   addMeasurements({{other, problem, 1.0, "solver-a-v1", "tile=1"}});
-  EXPECT_THAT(getConfigs(readLatest(now, 0, 100)), ElementsAre("tile=1"));
+  EXPECT_THAT(getConfigs(readLatest(now, {}, 100)), ElementsAre("tile=1"));
   run("UPDATE session SET device = 'new' WHERE id = :p1", {now});
-  EXPECT_THAT(getConfigs(readLatest(now, 0, 100)), IsEmpty());
+  EXPECT_THAT(getConfigs(readLatest(now, {}, 100)), IsEmpty());
 }
 
 INSTANTIATE_FLEET_TEST(MeasurementsTest);

@@ -143,4 +143,28 @@ TEST_P(PackageStoreTest, aDeletedLabelLeavesNoPackage) {
   EXPECT_EQ(getInteger("SELECT count(*) FROM package"), 0);
 }
 
+/// Nobody measures them any more, and a retry compiles them anew.
+TEST_P(PackageStoreTest, packagesOfFailedJobsAreSwept) {
+  int64_t session = addSession("M", "host");
+  for (const char *state : {"waiting", "failed", "aborted"})
+    for (const char *folder : {"", shared.c_str()}) {
+      run("UPDATE setting SET value = :p1 WHERE name = 'packages'",
+          {std::string(folder)});
+      lease.job = addJob(session, addProblem(state + std::string(folder)));
+      PackageStore store(*database, folder);
+      put(store);
+      run("UPDATE job SET package = :p1, state = :p2 WHERE id = :p3",
+          {lease.package, std::string(state), lease.job});
+      for (const auto &entry : std::filesystem::directory_iterator(shared))
+        std::filesystem::last_write_time(
+            entry, std::filesystem::file_time_type::clock::now() -
+                       std::chrono::hours(2));
+      auto swept = sweepPackages(*database);
+      ASSERT_TRUE(swept) << swept.message();
+      bool isOver = state != std::string("waiting");
+      EXPECT_EQ(*swept > 0, isOver) << state << " " << folder;
+      EXPECT_EQ(static_cast<bool>(store.fetch(lease, path + "2")), !isOver);
+    }
+}
+
 INSTANTIATE_FLEET_TEST(PackageStoreTest);

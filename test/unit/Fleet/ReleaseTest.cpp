@@ -124,6 +124,32 @@ TEST_P(ReleaseTest, resultsFromBeforeAJobWasBegunAnewDoNotCount) {
   EXPECT_EQ(getSolver("1", problems[0]), "new-v1");
 }
 
+/// What a search had found when it was ended is no result.
+TEST_P(ReleaseTest, halfSearchedProblemsAreNotReleased) {
+  addLabel("old", "host", problems);
+  release("1", "", "old");
+  int64_t session = addLabel("new", "host", {problems[0]});
+  int64_t waiting = addProblem("d");
+  addEndedJob(session, problems[1], "aborted", "aborted: by a person");
+  addEndedJob(session, problems[2], "failed", "lost: gone (10 times)");
+  addJob(session, waiting);
+  for (int64_t problem : {problems[1], problems[2], waiting})
+    addMeasurement({session, problem, 0.5, "race-v1", "tile=1", "race"});
+  ReleaseRequest request = {"2", "1", "new", ""};
+  ReleaseOutcome outcome = tryRelease(request);
+  EXPECT_EQ(outcome.describeFaults(), "1 problem is lost, 1 job has not ended");
+  ASSERT_EQ(outcome.diff.lost.size(), 1u);
+  EXPECT_EQ(outcome.diff.lost.front().reason, "lost: gone (10 times)");
+  EXPECT_EQ(outcome.fromLabel, 1);
+  request.accept = true;
+  EXPECT_FALSE(tryRelease(request).isRefused);
+  EXPECT_EQ(getSolver("2", problems[1]), "solver-a-v1");
+  EXPECT_EQ(getInteger("SELECT count(*) FROM release_record JOIN measurement "
+                       "ON measurement.id = measurement_id WHERE stage = "
+                       "'race'"),
+            0);
+}
+
 TEST_P(ReleaseTest, aDeletedLabelStaysReleased) {
   addLabel("L", "host", problems);
   release("1", "", "L");
@@ -165,7 +191,7 @@ TEST_P(ReleaseTest, lostProblemsAreRefused) {
   addLabel("old", "host", problems);
   release("1", "", "old");
   int64_t session = addLabel("new", "host", {problems[0]});
-  addEndedJob(session, problems[1], "failed", "crash: signal 11 (2 times)");
+  addEndedJob(session, problems[1], "failed", "crash: signal 11");
   addEndedJob(session, problems[2]);
   addMeasurement({session, problems[2], 1, "solver-a-v1", "", "race", "wrong"});
   ReleaseRequest request = {"2", "1", "new", ""};
@@ -173,7 +199,7 @@ TEST_P(ReleaseTest, lostProblemsAreRefused) {
   EXPECT_TRUE(outcome.isRefused);
   EXPECT_EQ(outcome.describeFaults(), "2 problems are lost");
   ASSERT_EQ(outcome.diff.lost.size(), 2u);
-  EXPECT_EQ(outcome.diff.lost[0].reason, "crash: signal 11 (2 times)");
+  EXPECT_EQ(outcome.diff.lost[0].reason, "crash: signal 11");
   EXPECT_EQ(outcome.diff.lost[1].reason, "no candidate is right");
   EXPECT_EQ(countReleases(), 1);
 

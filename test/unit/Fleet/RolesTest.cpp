@@ -67,9 +67,11 @@ protected:
 };
 
 constexpr const char *kTables[] = {
-    "setting",      "problem",     "tag",           "session", "job",
-    "machine",      "worker",      "attempt",       "package", "release",
-    "package_part", "measurement", "release_record"};
+    "setting",        "problem",      "tag",
+    "session",        "job",          "machine",
+    "worker",         "attempt",      "package",
+    "release",        "package_part", "measurement",
+    "release_record", "reaping"};
 
 } // namespace
 

@@ -28,6 +28,11 @@ TEST(SlurmScript, wordsAreQuoted) {
         "#SBATCH --array=1-3\n", "#SBATCH --output=/logs/%x-%A_%a.log\n",
         "\nexec 'graph-opt' 'fleet' 'it'\\''s $HOME'\n"})
     EXPECT_NE(script->find(line), std::string::npos) << line << *script;
+  // A worker finds the database that an address without a host means.
+  for (const char *name :
+       {"PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGSERVICE"})
+    EXPECT_NE(script->find(std::string(",") + name + ","), std::string::npos)
+        << name;
   // No password of whoever submits it travels along.
   EXPECT_NE(script->find("#SBATCH --export=HOME,"), std::string::npos);
   EXPECT_EQ(script->find("PGPASSWORD"), std::string::npos);

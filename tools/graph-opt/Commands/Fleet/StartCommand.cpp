@@ -118,6 +118,7 @@ void FleetProgress::finish() {
   for (const fleet::SessionStatus &session : status->sessions)
     printSession(llvm::outs(), session);
   printCauses(llvm::outs(), status->causes);
+  printCandidates(llvm::outs(), status->candidates);
   llvm::outs().flush();
 }
 

@@ -58,6 +58,7 @@ static int runFleetStatus(const FleetStatusArguments &arguments) {
     }
     printMachines(os, status->machines);
     printCauses(os, status->causes);
+    printCandidates(os, status->candidates);
     os.flush();
     if (!arguments.isWatching || isOver)
       return kSuccess;

@@ -63,4 +63,14 @@ void printCauses(llvm::raw_ostream &os,
                   showText(cause.cause), cause.jobs, showText(cause.reason));
 }
 
+void printCandidates(llvm::raw_ostream &os,
+                     const std::vector<fleet::CandidateStatus> &candidates) {
+  if (!candidates.empty())
+    os << "candidates that failed\n";
+  for (const fleet::CandidateStatus &each : candidates)
+    os << formatv("  {0,7} {1,-9} of {2} problems; last: {3}\n",
+                  each.candidates, showText(each.status), each.problems,
+                  showText(each.latest));
+}
+
 } // namespace tarpon

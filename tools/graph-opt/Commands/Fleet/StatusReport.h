@@ -22,6 +22,8 @@ void printMachines(llvm::raw_ostream &os,
                    const std::vector<fleet::MachineStatus> &machines);
 void printCauses(llvm::raw_ostream &os,
                  const std::vector<fleet::CauseStatus> &causes);
+void printCandidates(llvm::raw_ostream &os,
+                     const std::vector<fleet::CandidateStatus> &candidates);
 
 } // namespace tarpon
 
