@@ -102,7 +102,7 @@ struct EvaluationAnswer {
   /// The elements of each output for each of the request's samples. NaN where
   /// an element is infinite, since JSON has neither.
   std::vector<std::vector<std::vector<double>>> results = {};
-  /// What a layer takes within a run, for each problem the mean of its layers.
+  /// The time of a layer within a run, for each problem the mean of its layers.
   /// Empty unless layers were to be profiled.
   std::map<std::string, double> problemsMs = {};
 };

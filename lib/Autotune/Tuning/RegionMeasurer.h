@@ -23,7 +23,7 @@
 
 namespace tarpon {
 
-/// What layers take on average, in milliseconds, by their solutions.
+/// The mean times of layers, in milliseconds, by their solutions.
 using SolutionTimes = std::map<CandidateKey, double>;
 
 /// A whole model, measured.

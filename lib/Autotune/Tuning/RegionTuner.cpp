@@ -231,7 +231,7 @@ double RegionTuner::getJointSquare(const RegionAssignment &assignment) const {
 /// until that is within the budget, and then raised as far as it stays so.
 std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
   double square = maxError * maxError / errorRatio;
-  // What is expected approaches the planned error from above.
+  // The expectation approaches the planned error from above.
   double sum =
       policy::kBudgetMargin * policy::kBudgetMargin * square / jointRatio;
   double most = 0, least = 0;

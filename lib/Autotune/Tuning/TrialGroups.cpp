@@ -1,4 +1,5 @@
-//===- TrialGroups.cpp - Choices that are surveyed together --------------------===//
+//===- TrialGroups.cpp - Choices that are surveyed together
+//--------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

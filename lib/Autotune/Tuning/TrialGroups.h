@@ -1,4 +1,5 @@
-//===- TrialGroups.h - Choices that are surveyed together ---------*- C++ -*-===//
+//===- TrialGroups.h - Choices that are surveyed together ---------*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
