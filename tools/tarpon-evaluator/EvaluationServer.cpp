@@ -256,17 +256,15 @@ static Result<EvaluationAnswer> runSamples(const EvaluationRequest &request,
 }
 
 /// Times the layers of a model within its runs.
-static Result<EvaluationAnswer> profile(const EvaluationRequest &request,
-                                        Instance instance) {
-  constexpr int kWarmUpRuns = 2;
-  for (int run = 0; run < kWarmUpRuns; ++run)
-    if (Status status = instance.run(); !status)
-      return status.error();
-  Result<std::vector<double>> layers =
-      measureLayers(instance, request.profiledRuns);
+static Status profile(const EvaluationRequest &request, Instance &instance,
+                      EvaluationAnswer &answer) {
+  constexpr int64_t kFewestRuns = 3;
+  auto runs =
+      static_cast<int64_t>(request.minTimeMs / std::max(answer.medianMs, 1e-3));
+  runs = std::min<int64_t>(std::max(runs, kFewestRuns), request.profiledRuns);
+  Result<std::vector<double>> layers = measureLayers(instance, runs);
   if (!layers)
     return layers.error();
-  EvaluationAnswer answer;
   std::map<std::string, double> counts;
   for (size_t i = 0; i < layers->size(); ++i) {
     const std::string &problem =
@@ -276,7 +274,7 @@ static Result<EvaluationAnswer> profile(const EvaluationRequest &request,
   }
   for (auto &[problem, milliseconds] : answer.problemsMs)
     milliseconds /= counts[problem];
-  return answer;
+  return success();
 }
 
 /// Candidates run all the same where they cannot be confined.
@@ -321,8 +319,6 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return instance.error();
   if (!request.samples.empty())
     return runSamples(request, std::move(*instance));
-  if (request.profiledRuns > 0)
-    return profile(request, std::move(*instance));
 
   EvaluationAnswer answer;
   if (Status status = instance->run(); !status)
@@ -339,6 +335,9 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
               : timeOnHost(request, std::move(*instance), answer);
   if (!last)
     return last.error();
+  if (!*device && request.profiledRuns > 0)
+    if (Status status = profile(request, *last, answer); !status)
+      return status.error();
   // The results are verified again after many runs: a race between threads, or
   // memory that holds an earlier run's values, does not show in the first run.
   // Usually the bits are the same, which is quick to check.

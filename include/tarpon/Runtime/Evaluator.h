@@ -45,8 +45,9 @@ struct EvaluationRequest {
   /// If there are any, the candidate is neither verified nor timed, but run on
   /// each of these inputs, and its results are returned.
   std::vector<std::vector<std::string>> samples = {};
-  /// If it is not 0, the candidate is neither verified nor timed as a whole:
-  /// its layers are, in so many runs.
+  /// Layers are timed in so many runs behind those that are timed as a whole,
+  /// or in fewer where these take longer than minTimeMs, but for three. 0 for
+  /// none.
   int profiledRuns = 0;
   /// See MeasureOptions and makeRotation.
   int minSamples = 10;
@@ -103,7 +104,8 @@ struct EvaluationAnswer {
   /// an element is infinite, since JSON has neither.
   std::vector<std::vector<std::vector<double>>> results = {};
   /// The time of a layer within a run, for each problem the mean of its layers.
-  /// Empty unless layers were to be profiled.
+  /// Empty unless layers were to be profiled, and on GPUs, whose layers are
+  /// launched as one graph.
   std::map<std::string, double> problemsMs = {};
 };
 

@@ -20,12 +20,6 @@ public:
   using ProcessPipelineMeasurer::ProcessPipelineMeasurer;
 
   runtime::Status calibrate(Fusion fusion) override;
-  /// The layers of a GPU are one graph, in which they are launched for less
-  /// than one by one.
-  runtime::Result<std::map<std::string, double>>
-  profile(const CompiledChoice &choice) override {
-    return PipelineMeasurer::profile(choice);
-  }
 
 private:
   /// Made when ranges are needed.

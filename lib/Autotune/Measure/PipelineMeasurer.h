@@ -21,7 +21,6 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
-#include <map>
 #include <optional>
 #include <string>
 
@@ -68,18 +67,14 @@ public:
   /// Returns a solution of a problem for which no tuned one fits.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
 
+  /// `time` also measures layers within the model, where they can be timed
+  /// apart, and take other times in it than alone.
+  void setTimesLayers(bool value) { timesLayers = value; }
+
   /// Adds the time to a measurement. An error of the choice is its status; a
   /// returned error means that nothing can be measured.
   virtual runtime::Status time(const CompiledChoice &choice,
                                PipelineMeasurement &measurement) = 0;
-
-  /// Returns what the layers of a choice take within the model, by problem.
-  /// Nothing where that is what they take alone, where they cannot be timed
-  /// apart, or if the choice fails.
-  virtual runtime::Result<std::map<std::string, double>>
-  profile(const CompiledChoice & /*choice*/) {
-    return std::map<std::string, double>();
-  }
 
   /// Adds the accuracy to a measurement that has a time. The first call may
   /// take long, since it makes what choices are compared with.
@@ -107,6 +102,7 @@ protected:
              PipelineMeasurement &measurement) = 0;
 
   PipelineContext context;
+  bool timesLayers = false;
 
 private:
   std::optional<double> referenceValue;

@@ -136,26 +136,15 @@ Status ProcessPipelineMeasurer::time(const CompiledChoice &choice,
   context.progress.setPhase(choice.record.choice.name() + ": whole model");
   if (Status status = ensureInputs(); !status)
     return status;
-  Result<EvaluationAnswer> answer = evaluator.evaluate(
-      makeRequest(choice.package, inputFiles.front()), getTimeLimit());
-  if (!answer)
-    return answer.error();
-  if (addAnswer(measurement, *answer))
-    addSamples(measurement, *answer);
-  return runtime::success();
-}
-
-Result<std::map<std::string, double>>
-ProcessPipelineMeasurer::profile(const CompiledChoice &choice) {
-  context.progress.setPhase(choice.record.choice.name() + ": layers");
-  if (Status status = ensureInputs(); !status)
-    return status.error();
   EvaluationRequest request = makeRequest(choice.package, inputFiles.front());
-  request.profiledRuns = policy::kProfiledRuns;
+  request.profiledRuns = timesLayers ? policy::kProfiledRuns : 0;
   Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
   if (!answer)
     return answer.error();
-  return std::move(answer->problemsMs);
+  measurement.problemsMs = std::move(answer->problemsMs);
+  if (addAnswer(measurement, *answer))
+    addSamples(measurement, *answer);
+  return runtime::success();
 }
 
 /// Measures the accuracy on every sample, of which the worst counts.

@@ -26,8 +26,6 @@ public:
   runtime::Result<Solution> solve(const Problem &problem) override;
   runtime::Status time(const CompiledChoice &choice,
                        PipelineMeasurement &measurement) override;
-  runtime::Result<std::map<std::string, double>>
-  profile(const CompiledChoice &choice) override;
   runtime::Status compare(const CompiledChoice &choice,
                           PipelineMeasurement &measurement) override;
   runtime::Status timeAgain(const CompiledChoice &choice,

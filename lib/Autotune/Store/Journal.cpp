@@ -390,6 +390,17 @@ listParts(const PipelineKey &key) {
           {"solutions", key.solutions}};
 }
 
+/// Times that cannot be read (somebody edited the file) count as none.
+static std::map<std::string, double> parseTimes(const std::string &text) {
+  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  std::map<std::string, double> times;
+  if (json.is_object())
+    for (const auto &[problem, time] : json.items())
+      if (time.is_number() && isPossibleTime(time.get<double>()))
+        times[problem] = time.get<double>();
+  return times;
+}
+
 Status Journal::recordPipeline(const PipelineMeasurement &m) {
   return write([&](const StoreFile &file) {
     SqlRow row;
@@ -398,6 +409,7 @@ Status Journal::recordPipeline(const PipelineMeasurement &m) {
     setContext(row, context);
     row.set("status", getStatusName(m.status)).set("accuracy", m.accuracy);
     row.set("samples", printSamples(m.samples)).set("rounds", m.rounds);
+    row.set("layers", nlohmann::json(m.problemsMs).dump());
     row.set("detail", m.detail).set("run", run);
     if (m.isTimed)
       row.set("median", m.median).set("mad", m.mad);
@@ -414,6 +426,7 @@ static PipelineMeasurement readPipeline(const SqlStatement &row,
   m.samples = parseSamples(row.text("samples"));
   m.rounds = row.integer("rounds");
   m.detail = row.text("detail");
+  m.problemsMs = parseTimes(row.text("layers"));
   // NULL reads as a NaN.
   double median = row.real("median");
   m.isTimed = m.status != MeasurementStatus::Ok || !std::isnan(median);

@@ -55,7 +55,8 @@ static constexpr StoreColumn kMeasurementColumns[] = {
 };
 
 /// `passes` holds the versions of the passes and of the calibration, `ranges` a
-/// digest of int8's ranges ('' for other dtypes).
+/// digest of int8's ranges ('' for other dtypes), `layers` the times of layers
+/// by problem, as a JSON object.
 static constexpr StoreColumn kPipelineColumns[] = {
     {"model", "TEXT NOT NULL", kKey},
     {"inputs", "TEXT NOT NULL", kKey},
@@ -80,6 +81,7 @@ static constexpr StoreColumn kPipelineColumns[] = {
     {"passes", "TEXT NOT NULL DEFAULT '1.1'", kKey},
     {"ranges", "TEXT NOT NULL DEFAULT ''", kKey},
     {"caches", "TEXT NOT NULL DEFAULT ''", kKey},
+    {"layers", "TEXT NOT NULL DEFAULT '{}'"},
 };
 
 /// Problems whose find or search was finished, and those whose record of the
@@ -217,6 +219,9 @@ ALTER TABLE finding ADD COLUMN candidates TEXT NOT NULL DEFAULT '';
 UPDATE measurement SET target = record_target(target);
 UPDATE pipeline SET target = record_target(target);
 UPDATE finding SET target = record_target(target);
+)sql"},
+    {4, R"sql(
+ALTER TABLE pipeline ADD COLUMN layers TEXT NOT NULL DEFAULT '{}';
 )sql"},
 };
 

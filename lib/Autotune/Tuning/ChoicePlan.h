@@ -11,6 +11,7 @@
 #include "tarpon/Autotune/Choice/TuningFile.h"
 #include "tarpon/Autotune/Store/Journal.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct ChoicePlan {
   /// of.
   std::vector<double> samples;
   int64_t rounds = 0;
+  /// The times of its layers by the keys of their problems; see
+  /// PipelineMeasurement.
+  std::map<std::string, double> problemsMs;
   /// True if searches of this run have chosen its solutions.
   bool isTuned = false;
   /// The time that compiling took.

@@ -189,16 +189,19 @@ Status GlobalTuner::compareUntuned(llvm::ArrayRef<Trial *> group,
 }
 
 /// Whoever is measured while other work disturbs the machine must not lose by
-/// that: close choices are timed once more, in turn.
-Status GlobalTuner::timeCloseAgain(llvm::ArrayRef<Trial *> group,
-                                   const Deadline &end) {
-  std::vector<ChoicePlan *> close = findClose(group);
-  if (!measurer.isNoisy() || close.size() < 2)
+/// that: choices that are close to the fastest are timed once more, in turn.
+Status GlobalTuner::timeCloseAgain(llvm::ArrayRef<Trial *> group) {
+  std::vector<ChoicePlan *> close = findClose(group, getPlans());
+  double seconds = 0;
+  for (const ChoicePlan *plan : close)
+    seconds += policy::kPipelineOverheadSeconds +
+               policy::kPipelineSamples * plan->getMilliseconds() / 1000;
+  if (!measurer.isNoisy() ||
+      seconds > policy::kRetimingShare * deadline.remainingSeconds())
     return runtime::success();
   for (ChoicePlan *plan : close)
-    if (!end.isOver())
-      if (Status status = maker->timeOnceMore(*plan); !status)
-        return status;
+    if (Status status = maker->timeOnceMore(*plan); !status)
+      return status;
   return runtime::success();
 }
 
@@ -211,7 +214,7 @@ Status GlobalTuner::survey() {
     for (Trial *trial : group)
       if (Status status = timeUntuned(*trial, end); !status)
         return status;
-    if (Status status = timeCloseAgain(group, end); !status)
+    if (Status status = timeCloseAgain(group); !status)
       return status;
     if (Status status = compareUntuned(group, deadline.part(share)); !status)
       return status;
@@ -238,16 +241,25 @@ void GlobalTuner::noteImprovement() {
                           fastest->record.choice.name()});
 }
 
+/// Who chooses for regions may take any point of the front of time and error.
+bool GlobalTuner::hasFrontFinal() const {
+  return regions->isWanted() && measurer.isNoisy();
+}
+
 /// Packages are large, so that those of plans outside of the final are deleted.
 void GlobalTuner::dropLosers() {
   std::vector<ChoicePlan *> plans = getPlans();
-  if (!findFastest(plans))
+  const ChoicePlan *fastest = findFastest(plans);
+  if (!fastest)
     return;
   noteImprovement();
+  std::vector<ChoicePlan *> finalists =
+      pickFinalists(plans, start, hasFrontFinal());
+  double slowest = policy::kPipelineFinalistRatio * fastest->getMilliseconds();
   for (ChoicePlan *plan : plans) {
     bool isOpen = plan->isTimed() && !plan->isMeasured();
-    if (plan != start && !isOpen &&
-        !mayReachFinal(*plan, plans, regions->isWanted()))
+    bool isClose = plan->isUsable() && plan->getMilliseconds() <= slowest;
+    if (!isOpen && !isClose && !llvm::is_contained(finalists, plan))
       PlanMaker::discard(*plan);
   }
 }
@@ -500,7 +512,7 @@ Result<GlobalResult> GlobalTuner::pickResult() {
     bool hasWon = trial.choice == winner->record.choice;
     result.winner = hasWon ? index : result.winner;
     result.candidates.push_back(hasWon ? winner->record
-                                       : trial.plans.back().record);
+                                       : pickOfChoice(trial.plans).record);
   }
   result.progress = std::move(improvements);
   result.leftOut = listLeftOut(trials[result.winner], *winner);
@@ -551,12 +563,8 @@ Status GlobalTuner::tuneRegions() {
   };
   TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
                               [this] { dropLosers(); });
-  Result<std::vector<RegionPlan>> known =
-      trialMeasurer.describeUsable(getPlans());
-  if (!known)
-    return known.error();
   Status status = RegionTuner(model, trialMeasurer, progress, *regions, end)
-                      .run(std::move(*known));
+                      .run(TrialMeasurer::describeMeasured(getPlans()));
   wasCut |= end.isOver();
   return status;
 }
@@ -564,6 +572,7 @@ Status GlobalTuner::tuneRegions() {
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   begin = std::chrono::steady_clock::now();
+  measurer.setTimesLayers(regions->isWanted());
   if (Status status = maker->open(); !status)
     return status.error();
   expectWork(static_cast<double>(choices.size()) *
@@ -579,7 +588,7 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
       return maker->timeAgain(plan);
     };
     if (Status status =
-            runFinal(pickFinalists(getPlans(), start, regions->isWanted()),
+            runFinal(pickFinalists(getPlans(), start, hasFrontFinal()),
                      deadline, timeAgain);
         !status)
       return status.error();

@@ -13,8 +13,6 @@
 
 #include <algorithm>
 
-#include <algorithm>
-
 using namespace tarpon;
 using runtime::Status;
 
@@ -54,19 +52,6 @@ static bool isNearly(const ChoicePlan &plan, const ChoicePlan &fastest) {
          policy::kPipelineFinalistRatio * fastest.getMilliseconds();
 }
 
-bool tarpon::mayReachFinal(const ChoicePlan &plan,
-                           llvm::ArrayRef<ChoicePlan *> plans, bool withFront) {
-  if (!plan.isUsable())
-    return false;
-  const ChoicePlan *fastest = findFastest(plans);
-  if (!fastest || isNearly(plan, *fastest))
-    return true;
-  return withFront &&
-         llvm::all_of(findRivals(plan, plans), [&](const ChoicePlan *rival) {
-           return isNearly(plan, *rival);
-         });
-}
-
 static std::vector<ChoicePlan *> leaveOut(llvm::ArrayRef<ChoicePlan *> plans,
                                           const ChoicePlan *one) {
   std::vector<ChoicePlan *> others = plans;
@@ -74,9 +59,8 @@ static std::vector<ChoicePlan *> leaveOut(llvm::ArrayRef<ChoicePlan *> plans,
   return others;
 }
 
-std::vector<ChoicePlan *>
-tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start,
-                      bool withFront) {
+/// Returns the plans that may win, the fastest first.
+static std::vector<ChoicePlan *> rank(llvm::ArrayRef<ChoicePlan *> plans) {
   std::vector<ChoicePlan *> ranked;
   for (ChoicePlan *plan : plans)
     if (plan->mayWin())
@@ -84,21 +68,57 @@ tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start,
   llvm::stable_sort(ranked, [](const ChoicePlan *a, const ChoicePlan *b) {
     return a->getMilliseconds() < b->getMilliseconds();
   });
-  std::vector<ChoicePlan *> finalists;
-  auto add = [&](ChoicePlan *plan, size_t most) {
-    if (finalists.size() < most && !llvm::is_contained(finalists, plan))
+  return ranked;
+}
+
+/// Returns those of the ranked plans that err less than all that are faster,
+/// the most exact first.
+static std::vector<ChoicePlan *>
+pickFront(llvm::ArrayRef<ChoicePlan *> ranked) {
+  std::vector<ChoicePlan *> front;
+  for (ChoicePlan *plan : ranked)
+    if (front.empty() || getError(*plan) < getError(*front.back()))
+      front.push_back(plan);
+  std::reverse(front.begin(), front.end());
+  return front;
+}
+
+std::vector<ChoicePlan *>
+tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start,
+                      bool withFront) {
+  std::vector<ChoicePlan *> ranked = rank(plans), finalists;
+  if (ranked.empty())
+    return finalists;
+  auto add = [&](ChoicePlan *plan) {
+    if (plan && plan->mayWin() && !llvm::is_contained(finalists, plan) &&
+        finalists.size() < policy::kMaxFrontFinalists)
       finalists.push_back(plan);
   };
-  for (ChoicePlan *plan : ranked)
-    if (mayReachFinal(*plan, plans, /*withFront=*/false))
-      add(plan, policy::kMaxPipelineFinalists);
-  for (ChoicePlan *wanted : {start, findFastest(leaveOut(plans, start))})
-    if (wanted && wanted->mayWin())
-      add(wanted, policy::kMaxFrontFinalists);
-  for (ChoicePlan *plan : ranked)
-    if (withFront && mayReachFinal(*plan, plans, withFront))
-      add(plan, policy::kMaxFrontFinalists);
+  for (ChoicePlan *plan :
+       {ranked.front(), start, findFastest(leaveOut(plans, start))})
+    add(plan);
+  for (ChoicePlan *plan :
+       llvm::ArrayRef(ranked).take_front(policy::kMaxPipelineFinalists))
+    if (isNearly(*plan, *ranked.front()))
+      add(plan);
+  if (!withFront)
+    return finalists;
+  std::vector<ChoicePlan *> front = pickFront(ranked);
+  for (ChoicePlan *plan : front)
+    add(plan);
+  for (ChoicePlan *plan : front)
+    for (ChoicePlan *rival : findRivals(*plan, ranked))
+      if (isNearly(*rival, *plan))
+        add(rival);
   return finalists;
+}
+
+const ChoicePlan &tarpon::pickOfChoice(const std::deque<ChoicePlan> &plans) {
+  const ChoicePlan *best = &plans.back();
+  for (const ChoicePlan &plan : plans)
+    if (plan.isUsable() && (!best->isUsable() || isFaster(&plan, best)))
+      best = &plan;
+  return *best;
 }
 
 static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
@@ -128,14 +148,16 @@ Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists,
   if (finalists.size() < 2)
     return runtime::success();
   for (int round = 0; round < policy::kMaxPipelineRounds; ++round) {
-    bool isEnough =
-        round >= policy::kPipelineRounds && isFrontDecided(finalists);
-    if (isEnough || (round > 0 && deadline.isOver()))
+    if (round >= policy::kPipelineRounds && isFrontDecided(finalists))
       break;
-    for (ChoicePlan *plan : finalists)
+    for (auto [index, plan] : llvm::enumerate(finalists)) {
+      bool isNeeded = round == 0 && index < 2;
+      if (!isNeeded && deadline.isOver())
+        return runtime::success();
       if (plan->isUsable() && plan->rounds <= round)
         if (Status status = timeAgain(*plan); !status)
           return status;
+    }
   }
   return runtime::success();
 }

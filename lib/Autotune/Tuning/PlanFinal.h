@@ -20,6 +20,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <deque>
 #include <vector>
 
 namespace tarpon {
@@ -28,22 +29,22 @@ namespace tarpon {
 /// is none.
 ChoicePlan *findFastest(llvm::ArrayRef<ChoicePlan *> plans);
 
-/// Returns true if a plan is nearly as fast as the fastest one; with the front,
-/// also if it is nearly as fast as those that err no more.
-bool mayReachFinal(const ChoicePlan &plan, llvm::ArrayRef<ChoicePlan *> plans,
-                   bool withFront);
-
 /// Chooses the plans of the final: the fastest few, the fastest other than
-/// `start`, and `start`, which may be null; with the front, also others that
-/// may reach it.
+/// `start`, and `start`, which may be null. With the front of time and error,
+/// also the plans on it, and those that are nearly as fast as one of them and
+/// err no more.
 std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
                                         ChoicePlan *start, bool withFront);
 
 /// Times the finalists in turn: two rounds, and more until the fastest of those
-/// that err no more than each is clear; one round whatever the time.
+/// that err no more than each is clear; the first two once whatever the time.
 runtime::Status
 runFinal(llvm::ArrayRef<ChoicePlan *> finalists, const Deadline &deadline,
          llvm::function_ref<runtime::Status(ChoicePlan &)> timeAgain);
+
+/// Returns the plan that stands for a choice: the fastest one that can be used,
+/// else the last.
+const ChoicePlan &pickOfChoice(const std::deque<ChoicePlan> &plans);
 
 /// Returns the fastest plan; null if none can be used. `start` wins only if it
 /// is clearly faster than the tuned ones, whose layers were measured one by

@@ -55,6 +55,7 @@ static PipelineMeasurement startMeasurement(const ChoicePlan &plan) {
   measurement.key = plan.key;
   measurement.samples = plan.samples;
   measurement.rounds = plan.rounds;
+  measurement.problemsMs = plan.problemsMs;
   if (plan.record.accuracy)
     measurement.accuracy = plan.record.accuracy->value;
   if (plan.record.pipeline) {
@@ -68,6 +69,7 @@ static PipelineMeasurement startMeasurement(const ChoicePlan &plan) {
 static void setTime(ChoicePlan &plan, const PipelineMeasurement &measurement) {
   plan.samples = measurement.samples;
   plan.rounds = measurement.rounds;
+  plan.problemsMs = measurement.problemsMs;
   if (measurement.status == MeasurementStatus::Ok)
     plan.record.pipeline = {measurement.median, measurement.mad,
                             static_cast<int64_t>(measurement.samples.size())};
@@ -111,18 +113,21 @@ Status PlanMaker::time(ChoicePlan &plan) {
                         : journal.recordPipeline(measurement);
 }
 
+/// A candidate that crashes at the second time has failed; one that was not
+/// answered in time may have waited for the machine.
 Status PlanMaker::timeOnceMore(ChoicePlan &plan) {
-  if (journal.getPipeline(plan.key))
+  if (auto known = journal.getPipeline(plan.key); known && known->isTimed)
     return runtime::success();
   PipelineMeasurement again;
   again.key = plan.key;
   if (Status status = measurer.time({plan.record, plan.package}, again);
       !status)
     return status;
-  if (again.status != MeasurementStatus::Ok ||
-      again.median < plan.getMilliseconds())
+  bool isFaster = again.status == MeasurementStatus::Ok &&
+                  again.median < plan.getMilliseconds();
+  if (isFaster || again.status == MeasurementStatus::Crashed)
     setTime(plan, again);
-  return runtime::success();
+  return plan.isTimed() ? runtime::success() : journal.recordPipeline(again);
 }
 
 /// Adds the metric's values, unless that fails, which is the measurement's.
@@ -173,19 +178,6 @@ Result<std::optional<double>> PlanMaker::measureError(const ChoicePlan &plan) {
   if (known->status != MeasurementStatus::Ok)
     return std::optional<double>();
   return std::optional<double>(known->accuracy);
-}
-
-Result<SolutionTimes> PlanMaker::profile(const ChoicePlan &plan) {
-  SolutionTimes times;
-  if (plan.package.empty())
-    return times;
-  auto profiled = measurer.profile({plan.record, plan.package});
-  if (!profiled)
-    return profiled.error();
-  for (const LayerRecord &layer : plan.record.layers)
-    if (auto time = profiled->find(layer.problem); time != profiled->end())
-      times[{layer.problem, layer.solver, layer.config.str()}] = time->second;
-  return times;
 }
 
 Status PlanMaker::timeAgain(ChoicePlan &plan) {

@@ -12,7 +12,6 @@
 #include "Measure/PipelineMeasurer.h"
 #include "Search/TempDirectory.h"
 #include "Tuning/ChoicePlan.h"
-#include "Tuning/RegionMeasurer.h"
 #include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
@@ -54,9 +53,6 @@ public:
   /// Measures the error of a plan alone, unless the journal knows it; none if
   /// it fails.
   runtime::Result<std::optional<double>> measureError(const ChoicePlan &plan);
-  /// Returns what the solutions of the plan take within it, in milliseconds, as
-  /// far as that can be measured.
-  runtime::Result<SolutionTimes> profile(const ChoicePlan &plan);
   /// Measures the time once more, for a round of the final.
   runtime::Status timeAgain(ChoicePlan &plan);
 

@@ -197,10 +197,13 @@ void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
   Ratios ofGuesses, ofTimesAlone;
   for (auto &[key, price] : prices) {
     askOne(price, measurer, target);
-    if (!price.measured)
-      continue;
-    ofGuesses.add(price.problem, *price.measured, price.guess);
-    if (price.within)
+    // Where nothing was measured alone, guesses are compared with what is
+    // known.
+    if (price.measured || price.within)
+      ofGuesses.add(price.problem,
+                    price.measured ? *price.measured : *price.within,
+                    price.guess);
+    if (price.measured && price.within)
       ofTimesAlone.add(price.problem, *price.within, *price.measured);
   }
   scales = ofGuesses.get();
@@ -242,11 +245,16 @@ RegionCosts RegionPrices::getCosts() const {
   return costs;
 }
 
-double RegionPrices::getMilliseconds(
-    const std::map<std::string, int64_t> &layers) const {
+double
+RegionPrices::getMilliseconds(const std::map<std::string, int64_t> &layers,
+                              const SolutionTimes &own) const {
   double sum = 0;
-  for (const auto &[key, count] : layers)
-    sum += static_cast<double>(count) * getMilliseconds(key);
+  for (const auto &[key, count] : layers) {
+    auto time = own.lower_bound({key, "", ""});
+    bool isOwn = time != own.end() && time->first.problem == key;
+    sum += static_cast<double>(count) *
+           (isOwn ? time->second : getMilliseconds(key));
+  }
   return sum;
 }
 

@@ -45,8 +45,10 @@ public:
   RegionCosts getCosts() const;
 
   /// Returns the sum of the times of a plan that was adopted, whose layers are
-  /// counted by the keys of their problems.
-  double getMilliseconds(const std::map<std::string, int64_t> &layers) const;
+  /// counted by the keys of their problems. `own` are the times of its own
+  /// solutions, as far as they are known.
+  double getMilliseconds(const std::map<std::string, int64_t> &layers,
+                         const SolutionTimes &own = {}) const;
 
   /// The problems of such a plan that were never measured and are expected to
   /// take a notable share of its time.

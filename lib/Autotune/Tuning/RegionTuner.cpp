@@ -228,15 +228,17 @@ double RegionTuner::getJointSquare(const RegionAssignment &assignment) const {
 
 /// The program knows what regions err one by one. How much they err together is
 /// only known of an assignment: the sum that the program may spend is lowered
-/// until that is within the budget, and then raised as far as it stays so.
+/// until that is within the budget, and then raised as far as it stays so. A
+/// sum that fits at once is raised by the next draft, which knows its ratio.
 std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
-  double square = maxError * maxError / errorRatio;
   // The expectation approaches the planned error from above.
-  double sum =
-      policy::kBudgetMargin * policy::kBudgetMargin * square / jointRatio;
-  double most = 0, least = 0;
+  double planned = policy::kBudgetMargin * maxError;
+  double square = planned * planned / errorRatio;
+  double sum = square / jointRatio, most = 0, least = 0;
   std::optional<RegionAssignment> best;
   for (int step = 0; step < policy::kMaxBudgetSteps; ++step) {
+    if (step > 0 && deadline.isOver())
+      break;
     Result<RegionAssignment> assignment = assign(sum);
     if (!assignment)
       break;
@@ -250,7 +252,8 @@ std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
     }
     if (most == 0)
       break;
-    sum = best ? std::sqrt(least * most) : sum * square / joint;
+    // Little less would often be the same assignment.
+    sum = best ? std::sqrt(least * most) : sum * std::min(0.7, square / joint);
   }
   return best;
 }
@@ -311,7 +314,7 @@ void RegionTuner::learnTimes(const RegionPlan &plan,
                              const std::map<std::string, int64_t> &layers) {
   prices.learn(plan.times);
   prices.ask(measurer, model.getKernelCompiler().getTarget());
-  double sum = prices.getMilliseconds(layers);
+  double sum = prices.getMilliseconds(layers, plan.times);
   if (sum > 0)
     timeRatio = plan.milliseconds / sum;
 }

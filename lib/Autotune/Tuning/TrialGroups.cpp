@@ -1,5 +1,4 @@
-//===- TrialGroups.cpp - Choices that are surveyed together
-//--------------------===//
+//===- TrialGroups.cpp - Choices that are surveyed together ---------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,16 +41,22 @@ tarpon::groupTrials(std::deque<Trial> &trials) {
   return groups;
 }
 
-std::vector<ChoicePlan *> tarpon::findClose(llvm::ArrayRef<Trial *> group) {
+std::vector<ChoicePlan *>
+tarpon::findClose(llvm::ArrayRef<Trial *> group,
+                  llvm::ArrayRef<ChoicePlan *> plans) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Trial *trial : group)
-    if (trial->plans.front().isTimed())
-      least = std::min(least, trial->plans.front().getMilliseconds());
+  for (const ChoicePlan *plan : plans)
+    if (plan->isTimed())
+      least = std::min(least, plan->getMilliseconds());
+  auto isClose = [&](const ChoicePlan *plan) {
+    return plan->isTimed() &&
+           plan->getMilliseconds() <= policy::kCloseUntunedRatio * least;
+  };
   std::vector<ChoicePlan *> close;
+  if (llvm::count_if(plans, isClose) < 2)
+    return close;
   for (Trial *trial : group)
-    if (ChoicePlan &plan = trial->plans.front();
-        plan.isTimed() &&
-        plan.getMilliseconds() <= policy::kCloseUntunedRatio * least)
-      close.push_back(&plan);
+    if (isClose(&trial->plans.front()))
+      close.push_back(&trial->plans.front());
   return close;
 }

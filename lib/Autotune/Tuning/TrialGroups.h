@@ -1,5 +1,4 @@
-//===- TrialGroups.h - Choices that are surveyed together ---------*- C++
-//-*-===//
+//===- TrialGroups.h - Choices that are surveyed together -------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,9 +21,10 @@ namespace tarpon {
 /// first, in each group, too: models are hardly faster without fusion.
 std::vector<std::vector<Trial *>> groupTrials(std::deque<Trial> &trials);
 
-/// Returns the untuned plans that may be the group's fastest if each was
-/// disturbed while it was timed, in their order.
-std::vector<ChoicePlan *> findClose(llvm::ArrayRef<Trial *> group);
+/// Returns the group's untuned plans that may be the fastest of `plans` if each
+/// was disturbed while it was timed; none if there is no other.
+std::vector<ChoicePlan *> findClose(llvm::ArrayRef<Trial *> group,
+                                    llvm::ArrayRef<ChoicePlan *> plans);
 
 } // namespace tarpon
 

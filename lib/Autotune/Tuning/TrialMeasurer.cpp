@@ -55,35 +55,32 @@ TrialMeasurer::measure(const GlobalChoice &choice,
     if (Status status = (maker.*step)(plan); !status)
       return status.error();
   std::optional<RegionPlan> measured;
-  if (plan.isMeasured()) {
-    Result<RegionPlan> described = describe(plan);
-    if (!described)
-      return described.error();
-    measured = std::move(*described);
-  }
+  if (plan.isMeasured())
+    measured = describe(plan);
   onMeasured();
   return measured;
 }
 
-Result<RegionPlan> TrialMeasurer::describe(const ChoicePlan &plan) {
-  Result<SolutionTimes> times = maker.profile(plan);
-  if (!times)
-    return times.error();
-  const AccuracyRecord &accuracy = *plan.record.accuracy;
-  return RegionPlan{plan.record.choice, plan.getMilliseconds(), accuracy.value,
-                    accuracy.withinBudget, std::move(*times)};
+static SolutionTimes getSolutionTimes(const ChoicePlan &plan) {
+  SolutionTimes times;
+  for (const LayerRecord &layer : plan.record.layers)
+    if (auto time = plan.problemsMs.find(layer.problem);
+        time != plan.problemsMs.end())
+      times[{layer.problem, layer.solver, layer.config.str()}] = time->second;
+  return times;
 }
 
-Result<std::vector<RegionPlan>>
-TrialMeasurer::describeUsable(llvm::ArrayRef<ChoicePlan *> plans) {
-  std::vector<RegionPlan> usable;
-  for (const ChoicePlan *plan : plans) {
-    if (!plan->isUsable())
-      continue;
-    Result<RegionPlan> described = describe(*plan);
-    if (!described)
-      return described.error();
-    usable.push_back(std::move(*described));
-  }
-  return usable;
+RegionPlan TrialMeasurer::describe(const ChoicePlan &plan) {
+  const AccuracyRecord &accuracy = *plan.record.accuracy;
+  return {plan.record.choice, plan.getMilliseconds(), accuracy.value,
+          accuracy.withinBudget, getSolutionTimes(plan)};
+}
+
+std::vector<RegionPlan>
+TrialMeasurer::describeMeasured(llvm::ArrayRef<ChoicePlan *> plans) {
+  std::vector<RegionPlan> measured;
+  for (const ChoicePlan *plan : plans)
+    if (plan->isMeasured())
+      measured.push_back(describe(*plan));
+  return measured;
 }

@@ -47,13 +47,12 @@ public:
   measure(const GlobalChoice &choice,
           const PredictionRecord &prediction) override;
 
-  /// Describes the plans that are within the budget, with the times of the
-  /// layers of those whose packages exist.
-  runtime::Result<std::vector<RegionPlan>>
-  describeUsable(llvm::ArrayRef<ChoicePlan *> plans);
+  /// Describes the plans whose time and error were measured.
+  static std::vector<RegionPlan>
+  describeMeasured(llvm::ArrayRef<ChoicePlan *> plans);
 
 private:
-  runtime::Result<RegionPlan> describe(const ChoicePlan &plan);
+  static RegionPlan describe(const ChoicePlan &plan);
   runtime::Status compile(ChoicePlan &plan, PreparedModel prepared);
 
   ModelCompiler &model;

@@ -16,6 +16,7 @@
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -117,6 +118,8 @@ public:
     take(choice, isTuned(choice.record) ? -drift : drift + disturbance,
          measurement);
     disturbance = 0;
+    if (timesLayers)
+      timeLayers(choice.record, measurement);
     return runtime::success();
   }
   Status compare(const CompiledChoice &choice,
@@ -164,6 +167,18 @@ protected:
   }
 
 private:
+  /// Layers take another time in each model than alone.
+  static void timeLayers(const CandidateRecord &record,
+                         PipelineMeasurement &measurement) {
+    for (const LayerRecord &layer : record.layers) {
+      bool isHalf = layer.problem.find("f16") != std::string::npos;
+      auto hash = static_cast<size_t>(
+          llvm::xxh3_64bits(layer.problem + record.choice.name()));
+      measurement.problemsMs[layer.problem] =
+          (isHalf ? 0.5 : 1) * (1 + 0.004 * static_cast<double>(hash % 100));
+    }
+  }
+
   void take(const CompiledChoice &choice, double error,
             PipelineMeasurement &measurement) const {
     measurement.status = MeasurementStatus::Ok;
@@ -273,7 +288,6 @@ TEST_F(GlobalTunerTest, ChoicesAreMeasuredUntunedBeforeAnythingIsSearched) {
 TEST_F(GlobalTunerTest, CloseChoicesAreTimedTwice) {
   measurer->times = {{"fp32/nchw", {10, 10}}, {"fp32/nhwc", {9, 9}}};
   measurer->disturbance = 4;
-  deadline = Deadline::never();
   GlobalResult result = run();
   ASSERT_GE(log.size(), 5u);
   EXPECT_EQ(log[0], "fp32/nhwc untuned");
@@ -417,17 +431,17 @@ TEST_F(GlobalTunerTest, AFailedJudgementIsTheChoices) {
 }
 
 /// A precision for each region, of which some may be in fp16.
-TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithTheSamePlan) {
+TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithAPlanAsGood) {
   dtypes = {runtime::Precision::F32, runtime::Precision::F16};
   regions = RegionOptions{dtypes, {Layout{Layout::NHWC}}};
   regions->choosesDtypes = true;
   regions->maxError = 2.2 * FakePipelineMeasurer::kRegionError;
   auto prepare = [this](bool withoutRecords) {
     start(withoutRecords);
-    measurer->times = {{"fp32/nchw", {100, 100}},
-                       {"fp32/nhwc", {100, 100}},
-                       {"fp16/nchw", {90, 90}},
-                       {"fp16/nhwc", {90, 90}}};
+    measurer->times = {{"fp32/nchw", {12, 12}},
+                       {"fp32/nhwc", {11, 11}},
+                       {"fp16/nchw", {6, 6}},
+                       {"fp16/nhwc", {6, 6}}};
     measurer->errors = {{"fp16/nchw", 0.9}, {"fp16/nhwc", 0.9}};
   };
   prepare(/*withoutRecords=*/true);
@@ -446,8 +460,9 @@ TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithTheSamePlan) {
     prepare(/*withoutRecords=*/false);
     GlobalResult again = run();
     const CandidateRecord &same = again.candidates[again.winner];
-    EXPECT_TRUE(same.choice == winner.choice)
-        << same.choice.name() << " after " << until;
-    EXPECT_TRUE(same.layers == winner.layers) << until;
+    // Which of the regions that cost the same are in fp16 depends on what was
+    // known when the program was solved.
+    EXPECT_EQ(same.pipeline->median, winner.pipeline->median) << until;
+    EXPECT_EQ(same.accuracy->value, winner.accuracy->value) << until;
   }
 }

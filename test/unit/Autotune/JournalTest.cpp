@@ -360,7 +360,7 @@ TEST_F(JournalTest, NewerSchemaIsRefused) {
   query("PRAGMA user_version = 9");
   EXPECT_EQ(openError(), "journal " + path +
                              " has schema version 9, which is newer than this "
-                             "tarpon's 3");
+                             "tarpon's 4");
   // It is left as it is, with its rows.
   EXPECT_EQ(query("PRAGMA user_version"), "9");
 }
@@ -398,6 +398,22 @@ TEST_F(JournalTest, KeepsAccuraciesWithoutTimes) {
   EXPECT_EQ(read->accuracy, 0.01);
   // Nothing is said against it, or left to be repaired.
   EXPECT_EQ(query("SELECT count(*) FROM pipeline WHERE median IS NULL"), "1");
+}
+
+TEST_F(JournalTest, KeepsTheTimesOfLayers) {
+  PipelineMeasurement m;
+  m.key = {"abc", "{}", "fp32", "nhwc", "on", "c0ffee", "50lved"};
+  m.status = MeasurementStatus::Ok;
+  m.median = 1;
+  m.problemsMs = {{"relu(1x8xf32)->1x8xf32", 0.25}, {"\"quoted\"", 0.5}};
+  auto journal = open();
+  ASSERT_TRUE(journal->recordPipeline(m));
+  EXPECT_EQ(journal->getPipeline(m.key)->problemsMs, m.problemsMs);
+  // Nobody believes in impossible times.
+  m.problemsMs["abs"] = -1;
+  ASSERT_TRUE(journal->recordPipeline(m));
+  m.problemsMs.erase("abs");
+  EXPECT_EQ(journal->getPipeline(m.key)->problemsMs, m.problemsMs);
 }
 
 TEST_F(JournalTest, DefaultFolderFollowsTheEnvironment) {

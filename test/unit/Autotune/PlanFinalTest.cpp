@@ -16,6 +16,7 @@
 
 using namespace tarpon;
 using runtime::Status;
+using testing::Contains;
 using testing::UnorderedElementsAre;
 
 namespace {
@@ -66,9 +67,10 @@ TEST_F(PlanFinalTest, ClosePlansAreTimedMoreOften) {
   EXPECT_EQ(run(), 0);
 }
 
-TEST_F(PlanFinalTest, OneRoundIsTimedWhateverTheTime) {
+TEST_F(PlanFinalTest, TheFirstTwoAreTimedOnceWhateverTheTime) {
   add(1);
   add(1.03);
+  add(1.04);
   EXPECT_EQ(run(Deadline::after(0)), 2);
 }
 
@@ -89,7 +91,7 @@ TEST_F(PlanFinalTest, TheFrontTakesPart) {
               UnorderedElementsAre(&plans[0], &plans[1], &plans[2], &plans[4]));
   EXPECT_THAT(pickFinalists(getAll(), nullptr, /*withFront=*/false),
               UnorderedElementsAre(&plans[0]));
-  // A plan whose package is gone cannot be run, and is still a rival.
+  // A plan whose package is gone cannot be run.
   plans[2].package.clear();
   EXPECT_THAT(pickFinalists(getAll(), nullptr, /*withFront=*/true),
               UnorderedElementsAre(&plans[0], &plans[1], &plans[4]));
@@ -103,6 +105,32 @@ TEST_F(PlanFinalTest, TheUntunedPlanAndItsBestRivalTakePart) {
   add(1.03);
   EXPECT_THAT(pickFinalists(getAll(), &plans[0], /*withFront=*/false),
               UnorderedElementsAre(&plans[0], &plans[1], &plans[2], &plans[3]));
+}
+
+/// Many plans that are nearly as fast leave room for those that err less.
+TEST_F(PlanFinalTest, ClosePlansDoNotKeepTheFrontOut) {
+  for (int i = 0; i < 12; ++i)
+    add(1 + 0.001 * i, 0.04);
+  add(2, 0.01);
+  add(3);
+  auto finalists = pickFinalists(getAll(), nullptr, /*withFront=*/true);
+  EXPECT_EQ(finalists.size(), policy::kMaxFrontFinalists);
+  EXPECT_THAT(finalists, Contains(&plans[12]));
+  EXPECT_THAT(finalists, Contains(&plans[13]));
+}
+
+TEST_F(PlanFinalTest, TheFastestPlanStandsForAChoice) {
+  add(1);
+  add(2);
+  add(3);
+  EXPECT_EQ(&pickOfChoice(plans), &plans[0]);
+  // Those that were in the final are known better.
+  plans[1].rounds = 2;
+  EXPECT_EQ(&pickOfChoice(plans), &plans[1]);
+  plans[0].record.failure = plans[1].record.failure = "it crashed";
+  EXPECT_EQ(&pickOfChoice(plans), &plans[2]);
+  plans[2].record.failure = "it crashed";
+  EXPECT_EQ(&pickOfChoice(plans), &plans[2]);
 }
 
 TEST_F(PlanFinalTest, RoundsGoOnWhileTheFrontIsUnclear) {

@@ -330,7 +330,7 @@ TEST_F(StoreMigrationTest, OneThatFailsIsAnErrorAndLeavesTheFileAsItWas) {
   ASSERT_FALSE(journal);
   EXPECT_EQ(journal.message(), "journal " + path +
                                    " cannot be brought from schema version 1 "
-                                   "to 3: duplicate column name: caches");
+                                   "to 4: duplicate column name: caches");
   EXPECT_EQ(query("PRAGMA user_version"), "1");
   EXPECT_EQ(query("SELECT * FROM measurement"), rows);
   EXPECT_FALSE(hasFile(path + ".damaged-1"));

@@ -179,16 +179,18 @@ inline constexpr double kPipelineMaxMs = 10000;
 inline constexpr double kPipelineFinalistRatio = 1.1;
 inline constexpr size_t kMaxPipelineFinalists = 3;
 /// The finalists where plans with smaller errors count, too.
-inline constexpr size_t kMaxFrontFinalists = 8;
+inline constexpr size_t kMaxFrontFinalists = 10;
 inline constexpr int kPipelineRounds = 2;
 /// The rounds while none is clearly the fastest and there is time: other load
 /// that lasts for seconds decides less where there are more of them.
-inline constexpr int kMaxPipelineRounds = 6;
+inline constexpr int kMaxPipelineRounds = 4;
 inline constexpr int kPipelineRoundSamples = 8;
 /// Untuned choices of one dtype that differ by no more than this factor are
 /// timed twice: on a busy virtual machine, one took 1.4 of its time for a
 /// while.
 inline constexpr double kCloseUntunedRatio = 1.4;
+/// The share of the time that is left which that may take.
+inline constexpr double kRetimingShare = 0.1;
 /// The runs of a model in which its layers are timed.
 inline constexpr int kProfiledRuns = 10;
 /// The time that a measurement takes beside its samples: loading, and a run to

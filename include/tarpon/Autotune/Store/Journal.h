@@ -34,6 +34,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -159,6 +160,9 @@ struct PipelineMeasurement {
   std::string detail;
   /// False where the accuracy alone was measured.
   bool isTimed = true;
+  /// The mean times of the layers within the model, by the keys of their
+  /// problems; empty if they were not measured.
+  std::map<std::string, double> problemsMs = {};
 };
 
 /// The machine and the versions for which a record is valid, beside its key and

@@ -91,8 +91,7 @@ private:
   runtime::Status timeUntuned(Trial &trial, const Deadline &end);
   runtime::Status compareUntuned(llvm::ArrayRef<Trial *> group,
                                  const Deadline &end);
-  runtime::Status timeCloseAgain(llvm::ArrayRef<Trial *> group,
-                                 const Deadline &end);
+  runtime::Status timeCloseAgain(llvm::ArrayRef<Trial *> group);
   runtime::Status tryUntuned(Trial &trial, Deadline share);
   runtime::Status makePlan(Trial &trial, ChoicePlan &plan,
                            PreparedModel prepared);
@@ -113,6 +112,7 @@ private:
   void finishWork(double units);
   void noteImprovement();
   void dropLosers();
+  bool hasFrontFinal() const;
   std::vector<ChoicePlan *> getPlans();
   void reportFailures();
   runtime::Result<GlobalResult> pickResult();
