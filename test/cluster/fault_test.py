@@ -66,6 +66,10 @@ class Injection:
     causes: dict[str, int] = field(default_factory=dict)
 
 
+# Why workers give back jobs that they have claimed and not begun: nobody is charged.
+GIVEN_BACK = ("jobs before it took too long", "the machine had a fault")
+
+
 class FaultTest:
     def __init__(self, cluster: Cluster, repetitions: int, seed: int, names: list[str]) -> None:
         self.cluster = cluster
@@ -180,7 +184,8 @@ class FaultTest:
         since, self.judged = self.judged, time.time()
         rows = self.fleet.database.query(
             f"""SELECT job_id, phase, cause, reason, worker_id, started, ended FROM attempt
-            WHERE cause <> 'ok' AND ended BETWEEN {since} AND {self.judged}"""
+            WHERE cause <> 'ok' AND ended BETWEEN {since} AND {self.judged}
+            AND NOT (cause = 'returned' AND reason IN {GIVEN_BACK})"""
         )
         return [
             row
