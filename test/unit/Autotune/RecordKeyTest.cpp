@@ -454,6 +454,7 @@ TEST_F(SolverVersionTest, OldPackagesFindTheirRecords) {
                             "ALTER TABLE pipeline DROP COLUMN passes;"
                             "ALTER TABLE pipeline DROP COLUMN ranges;"
                             "ALTER TABLE pipeline DROP COLUMN caches;"
+                            "ALTER TABLE pipeline DROP COLUMN layers;"
                             "ALTER TABLE measurement DROP COLUMN checksum;"
                             "ALTER TABLE pipeline DROP COLUMN checksum;"
                             "PRAGMA user_version = 1"),
