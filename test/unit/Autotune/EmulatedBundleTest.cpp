@@ -70,6 +70,21 @@ TEST_F(BundleTest, EmulatedCandidatesThatHangOrCrashLoseAlone) {
   EXPECT_EQ((*measured)[2].timeSource, TimeSource::Modelled);
 }
 
+/// Builds a bundle of one candidate for an emulated GPU.
+static runtime::Result<std::optional<CandidateBundle>>
+buildEmulated(const Problem &problem, const SearchOptions &options) {
+  TargetOptions emulated;
+  emulated.device = "emulated";
+  auto gpu = findTarget("gfx942:cu=304", emulated);
+  if (!gpu)
+    return gpu.error();
+  KernelCompiler kernels((*gpu)->getInfo(), nullptr, (*gpu)->makeBackend());
+  auto records = Journal::openInMemory(
+      JournalContext::forModel((*gpu)->getInfo(), kernels.describeCostModel()));
+  return BundleBuilder(kernels, *records, nullptr, nullptr, options)
+      .build(problem, 1);
+}
+
 /// The number of the process's mode of seccomp: 2 if a filter confines it.
 static std::string readSeccompMode(int process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/status");
@@ -80,15 +95,7 @@ static std::string readSeccompMode(int process) {
 }
 
 TEST_F(BundleTest, EmulatedCandidatesAreConfined) {
-  TargetOptions emulated;
-  emulated.device = "emulated";
-  auto gpu = findTarget("gfx942:cu=304", emulated);
-  ASSERT_TRUE(gpu) << gpu.message();
-  KernelCompiler kernels((*gpu)->getInfo(), nullptr, (*gpu)->makeBackend());
-  auto records = Journal::openInMemory(
-      JournalContext::forModel((*gpu)->getInfo(), kernels.describeCostModel()));
-  BundleBuilder builder(kernels, *records, nullptr, nullptr, options);
-  auto bundle = builder.build(problem, 1);
+  auto bundle = buildEmulated(problem, options);
   ASSERT_TRUE(bundle && *bundle) << bundle.message();
   std::string file = directory.file("candidate.tpn");
   std::ofstream(file, std::ios::binary) << (*bundle)->candidates[0].package;
@@ -107,15 +114,7 @@ TEST_F(BundleTest, EmulatedCandidatesAreConfined) {
 }
 
 TEST_F(BundleTest, WithoutTheEmulatorNothingIsVerified) {
-  TargetOptions emulated;
-  emulated.device = "emulated";
-  auto gpu = findTarget("gfx942:cu=304", emulated);
-  ASSERT_TRUE(gpu) << gpu.message();
-  KernelCompiler kernels((*gpu)->getInfo(), nullptr, (*gpu)->makeBackend());
-  auto records = Journal::openInMemory(
-      JournalContext::forModel((*gpu)->getInfo(), kernels.describeCostModel()));
-  BundleBuilder builder(kernels, *records, nullptr, nullptr, options);
-  auto bundle = builder.build(problem, 1);
+  auto bundle = buildEmulated(problem, options);
   ASSERT_TRUE(bundle && *bundle) << bundle.message();
   BundleEvaluator verifier("/nowhere/evaluator", progress,
                            /*onEmulatedDevice=*/true);

@@ -185,8 +185,8 @@ inline constexpr int kPipelineRounds = 2;
 /// that lasts for seconds decides less where there are more of them.
 inline constexpr int kMaxPipelineRounds = 4;
 inline constexpr int kPipelineRoundSamples = 8;
-/// Untuned choices of one dtype that differ by no more than this factor are
-/// timed twice: on a busy virtual machine, one took 1.4 of its time for a
+/// Untuned choices that take no more than this factor of the fastest one's time
+/// are timed twice: on a busy virtual machine, one took 1.4 of its time for a
 /// while.
 inline constexpr double kCloseUntunedRatio = 1.4;
 /// The share of the time that is left which that may take.
