@@ -48,7 +48,7 @@ class WatchTest(unittest.TestCase):
 
     def test_the_status_names_candidates(self) -> None:
         status = (
-            "test for host: 9 of 9 jobs have ended\nattempts that failed\n        3 memory   of 2 jobs; last: x\n"
+            "test for host: 9 of 9 jobs have ended\nattempts without a result\n        3 memory   of 2 jobs; last: x\n"
             "candidates that failed\n       20 crashed   of 18 problems; last: relu-v1 {}: SIGSEGV\n"
             "        1 timed-out of 1 problems; last: relu-v1 {}: after 10 s\n"
         )

@@ -27,6 +27,8 @@ struct ChoicePlan {
   /// of.
   std::vector<double> samples;
   int64_t rounds = 0;
+  /// True if earlier runs have measured the samples.
+  bool isRecorded = false;
   /// The times of its layers by the keys of their problems; see
   /// PipelineMeasurement.
   std::map<std::string, double> problemsMs;

@@ -589,7 +589,7 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
     };
     if (Status status =
             runFinal(pickFinalists(getPlans(), start, hasFrontFinal()),
-                     deadline, timeAgain);
+                     hasFrontFinal(), deadline, timeAgain);
         !status)
       return status.error();
   }

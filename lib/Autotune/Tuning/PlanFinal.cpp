@@ -97,8 +97,11 @@ tarpon::pickFinalists(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start,
   for (ChoicePlan *plan :
        {ranked.front(), start, findFastest(leaveOut(plans, start))})
     add(plan);
+  // The next run knows the tuned plan in place of `start`, and ends with the
+  // same plans.
+  std::vector<ChoicePlan *> others = leaveOut(ranked, start);
   for (ChoicePlan *plan :
-       llvm::ArrayRef(ranked).take_front(policy::kMaxPipelineFinalists))
+       llvm::ArrayRef(others).take_front(policy::kMaxPipelineFinalists))
     if (isNearly(*plan, *ranked.front()))
       add(plan);
   if (!withFront)
@@ -135,20 +138,35 @@ static bool isDecided(llvm::ArrayRef<ChoicePlan *> plans) {
   });
 }
 
-/// Returns true if that holds whatever error is allowed.
-static bool isFrontDecided(llvm::ArrayRef<ChoicePlan *> finalists) {
+/// Returns true if that holds, with the front whatever error is allowed.
+static bool isDecided(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront) {
+  if (!withFront)
+    return isDecided(finalists);
   return llvm::all_of(finalists, [&](const ChoicePlan *plan) {
     return !plan->mayWin() || isDecided(findRivals(*plan, finalists));
   });
 }
 
-Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists,
+/// Returns true if earlier runs have raced all that are nearly the fastest, so
+/// that another race would only replace noise by noise.
+static bool wasRun(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront) {
+  return llvm::all_of(finalists, [&](const ChoicePlan *plan) {
+    if (!plan->mayWin())
+      return true;
+    const ChoicePlan *fastest =
+        findFastest(withFront ? findRivals(*plan, finalists) : finalists.vec());
+    return plan->isRecorded && (plan->rounds >= policy::kPipelineRounds ||
+                                !isNearly(*plan, *fastest));
+  });
+}
+
+Status tarpon::runFinal(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront,
                         const Deadline &deadline,
                         llvm::function_ref<Status(ChoicePlan &)> timeAgain) {
-  if (finalists.size() < 2)
+  if (finalists.size() < 2 || wasRun(finalists, withFront))
     return runtime::success();
   for (int round = 0; round < policy::kMaxPipelineRounds; ++round) {
-    if (round >= policy::kPipelineRounds && isFrontDecided(finalists))
+    if (round >= policy::kPipelineRounds && isDecided(finalists, withFront))
       break;
     for (auto [index, plan] : llvm::enumerate(finalists)) {
       bool isNeeded = round == 0 && index < 2;

@@ -36,10 +36,13 @@ ChoicePlan *findFastest(llvm::ArrayRef<ChoicePlan *> plans);
 std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
                                         ChoicePlan *start, bool withFront);
 
-/// Times the finalists in turn: two rounds, and more until the fastest of those
-/// that err no more than each is clear; the first two once whatever the time.
+/// Times the finalists in turn: two rounds, and more until the fastest is clear,
+/// with the front the fastest of those that err no more than each; the first
+/// two once whatever the time. Finalists that earlier runs have raced are not
+/// raced again.
 runtime::Status
-runFinal(llvm::ArrayRef<ChoicePlan *> finalists, const Deadline &deadline,
+runFinal(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront,
+         const Deadline &deadline,
          llvm::function_ref<runtime::Status(ChoicePlan &)> timeAgain);
 
 /// Returns the plan that stands for a choice: the fastest one that can be used,

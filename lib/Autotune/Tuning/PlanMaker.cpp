@@ -100,6 +100,7 @@ void PlanMaker::setAccuracy(ChoicePlan &plan, double error,
 Status PlanMaker::time(ChoicePlan &plan) {
   if (auto known = journal.getPipeline(plan.key); known && known->isTimed) {
     setTime(plan, *known);
+    plan.isRecorded = true;
     if (plan.isTimed() && !goal)
       setAccuracy(plan, known->accuracy);
     return runtime::success();

@@ -39,13 +39,15 @@ protected:
   }
 
   /// Returns how often plans were timed.
-  int run(const Deadline &deadline = Deadline::never()) {
+  int run(const Deadline &deadline = Deadline::never(),
+          bool withFront = false) {
     int timed = 0;
-    Status status = runFinal(getAll(), deadline, [&](ChoicePlan &plan) {
+    auto timeAgain = [&](ChoicePlan &plan) {
       ++timed;
       ++plan.rounds;
       return runtime::success();
-    });
+    };
+    Status status = runFinal(getAll(), withFront, deadline, timeAgain);
     EXPECT_TRUE(status) << status.message();
     return timed;
   }
@@ -137,7 +139,53 @@ TEST_F(PlanFinalTest, RoundsGoOnWhileTheFrontIsUnclear) {
   add(1, 0.04);
   add(2, 0.01);
   add(2.03, 0.005);
-  EXPECT_EQ(run(), 3 * policy::kMaxPipelineRounds);
+  EXPECT_EQ(run(Deadline::never(), /*withFront=*/true),
+            3 * policy::kMaxPipelineRounds);
+}
+
+TEST_F(PlanFinalTest, WithoutTheFrontTheWinnerAloneMatters) {
+  add(1, 0.04);
+  add(2, 0.01);
+  add(2.03, 0.005);
+  EXPECT_EQ(run(), 3 * policy::kPipelineRounds);
+}
+
+TEST_F(PlanFinalTest, WhatEarlierRunsHaveRacedIsNotRacedAgain) {
+  add(1, 0.04);
+  add(1.03, 0.04);
+  add(2, 0.01);
+  for (ChoicePlan &plan : plans)
+    plan.isRecorded = true;
+  plans[0].rounds = plans[1].rounds = policy::kPipelineRounds;
+  // Of them, the third one was never near enough.
+  EXPECT_EQ(run(), 0);
+  EXPECT_GT(run(Deadline::never(), /*withFront=*/true), 0);
+}
+
+TEST_F(PlanFinalTest, AFinalThatWasInterruptedGoesOn) {
+  add(1);
+  add(1.03);
+  for (ChoicePlan &plan : plans)
+    plan.isRecorded = true;
+  plans[0].rounds = policy::kPipelineRounds;
+  plans[1].rounds = policy::kPipelineRounds - 1;
+  EXPECT_GT(run(), 0);
+}
+
+TEST_F(PlanFinalTest, ANewPlanRacesAgainstRecordedOnes) {
+  add(1);
+  add(1.03);
+  plans[0].isRecorded = true;
+  plans[0].rounds = policy::kPipelineRounds;
+  EXPECT_GT(run(), 0);
+}
+
+/// The next run has the tuned plan in place of the untuned one.
+TEST_F(PlanFinalTest, TheUntunedPlanKeepsNoOtherOut) {
+  add(1);
+  for (int i = 1; i <= 3; ++i)
+    add(1 + 0.01 * i);
+  EXPECT_EQ(pickFinalists(getAll(), &plans[0], /*withFront=*/false).size(), 4u);
 }
 
 /// The untuned plan wins only where it is clearly faster.

@@ -57,7 +57,7 @@ void printMachines(llvm::raw_ostream &os,
 void printCauses(llvm::raw_ostream &os,
                  const std::vector<fleet::CauseStatus> &causes) {
   if (!causes.empty())
-    os << "attempts that failed\n";
+    os << "attempts without a result\n";
   for (const fleet::CauseStatus &cause : causes)
     os << formatv("  {0,7} {1,-8} of {2} jobs; last: {3}\n", cause.attempts,
                   showText(cause.cause), cause.jobs, showText(cause.reason));
