@@ -222,21 +222,18 @@ TEST_F(CompileTest, ReplaysAnyPointOfTheFront) {
               HasSubstr("has no candidate with an error of 0"));
 }
 
+/// Where nearly all time is one convolution's, noise does not decide what is
+/// searched. Several choices are GlobalTunerTest's.
 TEST_F(CompileTest, SecondTuningRunMeasuresNothing) {
-  CompileOptions options = getGlobalOptions("tiny_resnet");
-  options.dtype = *parseDtypeKnob("fp32,int8");
-  options.layout = *parseLayoutKnob("nchw");
+  CompileOptions options = getOptions("tiny_external");
+  options.tuningTime = 60;
   CompileOutcome first = compile(options);
   EXPECT_GT(first.search.measured, 0);
   CompileOutcome second = compile(options);
   EXPECT_EQ(second.search.measured, 0);
-  EXPECT_EQ(second.record.winner, first.record.winner);
-  for (auto [a, b] :
-       llvm::zip_equal(first.record.candidates, second.record.candidates)) {
-    EXPECT_EQ(a.pipeline->median, b.pipeline->median);
-    for (const LayerRecord &layer : b.layers)
-      EXPECT_NE(layer.source, "measured");
-  }
+  EXPECT_EQ(second.mode, CompileOutcome::Tuned);
+  for (const LayerRecord &layer : second.record.getWinner().layers)
+    EXPECT_NE(layer.source, "measured");
 }
 
 TEST_F(CompileTest, QuickCompileUsesTheJournal) {
@@ -381,8 +378,8 @@ static int64_t countRepeated(const std::string &journal,
 }
 
 TEST_F(CompileTest, KilledTuningRunIsResumed) {
-  CompileOptions options = getGlobalOptions("tiny_resnet");
-  options.dtype = *parseDtypeKnob("fp32,int8");
+  CompileOptions options = getOptions("tiny_external");
+  options.tuningTime = 60;
   pid_t child = fork();
   if (child == 0) {
     auto outcome = compileModel(options);
@@ -401,8 +398,7 @@ TEST_F(CompileTest, KilledTuningRunIsResumed) {
   ASSERT_GE(before, 5);
 
   CompileOutcome resumed = compile(options);
-  EXPECT_GE(resumed.search.reused, 1);
-  EXPECT_EQ(resumed.record.candidates.size(), 4u);
+  EXPECT_GE(resumed.search.reused, before);
   EXPECT_GT(queryNumber(journal, finished), before);
   // Measurements are kept; the one in flight is started again.
   EXPECT_EQ(countRepeated(journal, "status <> 'started'"), 0);
