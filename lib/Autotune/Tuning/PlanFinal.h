@@ -36,10 +36,10 @@ ChoicePlan *findFastest(llvm::ArrayRef<ChoicePlan *> plans);
 std::vector<ChoicePlan *> pickFinalists(llvm::ArrayRef<ChoicePlan *> plans,
                                         ChoicePlan *start, bool withFront);
 
-/// Times the finalists in turn: two rounds, and more until the fastest is clear,
-/// with the front the fastest of those that err no more than each; the first
-/// two once whatever the time. Finalists that earlier runs have raced are not
-/// raced again.
+/// Times the finalists in turn: two rounds, and more until the fastest is
+/// clear, with the front the fastest of those that err no more than each; the
+/// first two once whatever the time. Finalists that earlier runs have raced are
+/// not raced again.
 runtime::Status
 runFinal(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront,
          const Deadline &deadline,
