@@ -170,17 +170,34 @@ readCandidates(Database &database, const std::vector<Session> &sessions) {
   return candidates;
 }
 
+static Result<std::vector<SessionStatus>>
+readSessions(Database &database, const std::vector<Session> &sessions) {
+  std::vector<SessionStatus> statuses;
+  for (const Session &session : sessions)
+    if (Status read = readSession(database, session, statuses.emplace_back());
+        !read)
+      return read.error();
+  return statuses;
+}
+
+Result<std::vector<SessionStatus>>
+tarpon::fleet::getSessionStatus(Database &database, const std::string &label) {
+  Result<std::vector<Session>> sessions = findSessions(database, label);
+  return sessions ? readSessions(database, *sessions)
+                  : Result<std::vector<SessionStatus>>(sessions.error());
+}
+
 Result<FleetStatus> tarpon::fleet::getStatus(Database &database,
                                              const std::string &label) {
   Result<std::vector<Session>> sessions = findSessions(database, label);
   if (!sessions)
     return sessions.error();
   FleetStatus status;
-  for (const Session &session : *sessions)
-    if (Status read =
-            readSession(database, session, status.sessions.emplace_back());
-        !read)
-      return read.error();
+  Result<std::vector<SessionStatus>> statuses =
+      readSessions(database, *sessions);
+  if (!statuses)
+    return statuses.error();
+  status.sessions = std::move(*statuses);
   Result<std::vector<MachineStatus>> machines = readMachines(database);
   if (!machines)
     return machines.error();

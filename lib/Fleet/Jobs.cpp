@@ -7,8 +7,10 @@
 
 #include "tarpon/Fleet/Jobs.h"
 
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Fleet/WorkList.h"
 
+using namespace tarpon;
 using namespace tarpon::fleet;
 using tarpon::runtime::Error;
 using tarpon::runtime::Result;
@@ -53,13 +55,28 @@ Result<LoadCount> tarpon::fleet::countLoad(Database &database,
   return LoadCount{*tagged, row->integer(0), again ? row->integer(1) : 0};
 }
 
-/// Before anything is measured, the problems with the most operations promise
-/// the largest gains.
+/// The share of a problem's time that its search is expected to save, over the
+/// operations per millisecond: what is known later is in milliseconds, too.
+static double getGainPerOperation(const Session &session) {
+  return policy::kPriorSaving / getOperationsPerMillisecond(session);
+}
+
+static Result<int64_t> movePriority(Database &database, const Session &session,
+                                    const std::string &tag, double priority) {
+  return database.execute(
+      "UPDATE job SET priority = :p2 WHERE session_id = :p1 AND state IN "
+      "('waiting', 'leased') AND priority <> :p2 AND problem_id IN (SELECT "
+      "problem_id FROM tag WHERE name = :p3)",
+      {session.id, priority, tag});
+}
+
 Result<LoadCount> tarpon::fleet::loadJobs(Database &database,
                                           const Session &session,
                                           const std::string &tag,
-                                          double priority, bool again) {
+                                          std::optional<double> priority,
+                                          bool again) {
   LoadCount count;
+  double gain = getGainPerOperation(session);
   Status status = database.transact([&]() -> Status {
     Result<int64_t> tagged = countTagged(database, tag);
     if (!tagged)
@@ -70,22 +87,30 @@ Result<LoadCount> tarpon::fleet::loadJobs(Database &database,
       begun = database.execute(
           "UPDATE job SET state = 'waiting', phase = 'compile', round = 0, "
           "reason = '', available_at = 0, finished = NULL, counted_from = "
-          "lease, known_from = (SELECT COALESCE(max(id), 0) FROM measurement) "
-          "WHERE session_id = :p1 AND state IN ('done', 'failed', 'aborted') "
-          "AND problem_id IN (SELECT problem_id FROM tag WHERE name = :p2)",
-          {session.id, tag});
+          "lease, known_from = (SELECT COALESCE(max(id), 0) FROM measurement), "
+          "gain = :p3 * (SELECT flops FROM problem WHERE problem.id = "
+          "problem_id) WHERE session_id = :p1 AND state IN ('done', 'failed', "
+          "'aborted') AND problem_id IN (SELECT problem_id FROM tag WHERE name "
+          "= :p2)",
+          {session.id, tag, gain});
     if (!begun)
       return begun.error();
     count.begun = *begun;
     Result<int64_t> made = database.execute(
         "INSERT INTO job (session_id, problem_id, priority, gain) SELECT "
-        "CAST(:p1 AS BIGINT), problem.id, CAST(:p2 AS DOUBLE PRECISION), flops "
-        "FROM tag JOIN problem ON problem.id = problem_id WHERE name = :p3 "
+        "CAST(:p1 AS BIGINT), problem.id, CAST(:p2 AS DOUBLE PRECISION), "
+        "CAST(:p4 AS DOUBLE PRECISION) * flops FROM tag JOIN problem ON "
+        "problem.id = problem_id WHERE name = :p3 "
         "ORDER BY problem.id ON CONFLICT DO NOTHING",
-        {session.id, priority, tag});
+        {session.id, priority.value_or(0), tag, gain});
     if (!made)
       return made.error();
     count.made = *made;
+    Result<int64_t> moved =
+        priority ? movePriority(database, session, tag, *priority) : 0;
+    if (!moved)
+      return moved.error();
+    count.moved = *moved;
     return success();
   });
   if (!status)

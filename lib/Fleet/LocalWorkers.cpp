@@ -12,8 +12,10 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -149,11 +151,29 @@ static Status waitForAll(llvm::function_ref<void()> look) {
   return result;
 }
 
+/// Takes all these cores for the workers of this process: what another one
+/// compiles there would be measured here.
+static std::vector<std::unique_ptr<DeviceLock>>
+takeCores(llvm::ArrayRef<int> cores, llvm::function_ref<void(int)> onBusy) {
+  std::vector<std::unique_ptr<DeviceLock>> locks;
+  for (int core : cores) {
+    auto lock = std::make_unique<DeviceLock>("core " + std::to_string(core));
+    if (!lock->tryTake()) {
+      onBusy(core);
+      (void)lock->take([] { return false; }, std::chrono::hours(24 * 365));
+    }
+    locks.push_back(std::move(lock));
+  }
+  return locks;
+}
+
 Status tarpon::fleet::runLocalWorkers(std::vector<LocalWorker> workers,
-                                      llvm::function_ref<void()> look) {
+                                      llvm::function_ref<void()> look,
+                                      llvm::function_ref<void(int)> onBusy) {
   if (workers.size() > kMaxWorkers)
     return Error{"no more than " + std::to_string(kMaxWorkers) +
                  " workers can be started at once"};
+  auto locks = takeCores(getCores(), onBusy);
   assignCores(workers, groupSiblings(getCores()));
   std::signal(SIGINT, passOn);
   std::signal(SIGTERM, passOn);

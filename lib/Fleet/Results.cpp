@@ -131,15 +131,17 @@ static constexpr const char *kOfLabel =
 static constexpr const char *kOfDoneJobs =
     "AND COALESCE(job.state, 'done') = 'done' ";
 
-/// The job may have been begun anew after the release was made.
+/// The job may have been begun anew after the release was made. The record is
+/// the release's even where the database's clock was set back since.
 static constexpr const char *kOfRelease =
     "JOIN release_record ON release_record.session_id = measurement.session_id "
     "AND release_record.problem_id = measurement.problem_id JOIN release ON "
     "release.name = release_record.release LEFT JOIN job ON job.session_id = "
     "measurement.session_id AND job.problem_id = measurement.problem_id WHERE "
     "measurement.session_id = :p1 AND measurement.problem_id > :p2 AND "
-    "measurement.problem_id <= :p3 AND release.name = :p4 AND measurement.time "
-    "<= release.created AND (known_from IS NULL OR known_from >= "
+    "measurement.problem_id <= :p3 AND release.name = :p4 AND "
+    "(measurement.id <= measurement_id OR measurement.time <= "
+    "release.created) AND (known_from IS NULL OR known_from >= "
     "measurement_id OR measurement.id > known_from) ";
 
 /// Returns the last of the next problems.

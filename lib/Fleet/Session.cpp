@@ -8,10 +8,12 @@
 #include "tarpon/Fleet/Session.h"
 
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Fleet/PackageStore.h"
 #include "tarpon/Fleet/Schema.h"
 #include "tarpon/Fleet/WorkList.h"
+#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
@@ -157,6 +159,13 @@ Result<SessionTarget> tarpon::fleet::openTarget(const Session &session) {
   if (Status status = checkBuild(session, target); !status)
     return status.error();
   return std::move(target);
+}
+
+double tarpon::fleet::getOperationsPerMillisecond(const Session &session) {
+  Result<std::shared_ptr<const Target>> target = findSessionTarget(session);
+  const GpuTarget *gpu = target ? (*target)->getInfo().gpu : nullptr;
+  return gpu ? gpu->peakGflops(runtime::DType::F32) * 1e6
+             : policy::kAssumedFlopsPerMs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,7 +346,10 @@ Status tarpon::fleet::deleteLabel(Database &database,
     return sessions.error();
   Status deleted = database.transact([&]() -> Status {
     for (const Session &session : *sessions) {
+      // Aborted first: a worker must not write an attempt in between.
       constexpr const char *kStatements[] = {
+          "UPDATE job SET state = 'aborted', lease_until = NULL, finished = "
+          "$NOW WHERE session_id = :p1 AND state IN ('waiting', 'leased')",
           "DELETE FROM attempt WHERE job_id IN (SELECT id FROM job WHERE "
           "session_id = :p1)",
           "DELETE FROM package_part WHERE job_id IN (SELECT id FROM job WHERE "

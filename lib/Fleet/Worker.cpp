@@ -90,6 +90,7 @@ private:
   std::unique_ptr<Database> database;
   std::string packages;
   int64_t worker = 0;
+  bool startsDrained = false;
   /// The shortest lease of the sessions that are served, in seconds.
   double shortestLease = std::numeric_limits<double>::max();
   Clock::time_point start = Clock::now();
@@ -162,7 +163,7 @@ Status WorkerRun::registerWorker() {
         database->query(
             "INSERT INTO machine (name, cpu, cores, seen) VALUES (:p1, :p2, "
             ":p3, $NOW) ON CONFLICT (name) DO UPDATE SET cpu = excluded.cpu, "
-            "cores = excluded.cores, seen = excluded.seen RETURNING id",
+            "cores = excluded.cores, seen = excluded.seen RETURNING id, state",
             {getMachineName(), getCpuModel(),
              static_cast<int64_t>(getCores().size())}),
         "the machine cannot be recorded");
@@ -179,6 +180,7 @@ Status WorkerRun::registerWorker() {
     if (!row)
       return row.error();
     worker = row->integer(0);
+    startsDrained = machine->text(1) != "ready";
     return success();
   });
 }
@@ -551,12 +553,13 @@ Result<WorkerSummary> WorkerRun::run() {
         giveBack(queue, own, worker);
         std::_Exit(0);
       });
-  Status status = takeAll();
+  Status status = startsDrained ? success() : takeAll();
+  bool isDrained = startsDrained || heartbeat->isDraining();
   std::string reason =
-      !status                   ? status.message()
-      : options.shouldEnd()     ? "it was told to end"
-      : heartbeat->isDraining() ? "the machine is drained"
-      : isTimeUp()              ? "time was up"
+      !status               ? status.message()
+      : options.shouldEnd() ? "it was told to end"
+      : isDrained           ? "the machine is drained"
+      : isTimeUp()          ? "time was up"
       : isLonely ? "jobs are left for the other role, of which no worker lives"
                  : "no job was left";
   heartbeat.reset();

@@ -64,6 +64,10 @@ struct FleetStatus {
   std::vector<CandidateStatus> candidates;
 };
 
+/// The jobs of a label's sessions, or of all; cheap enough to ask each second.
+runtime::Result<std::vector<SessionStatus>>
+getSessionStatus(Database &database, const std::string &label);
+
 /// The state of a label's sessions, or of all; machines are all.
 runtime::Result<FleetStatus> getStatus(Database &database,
                                        const std::string &label);

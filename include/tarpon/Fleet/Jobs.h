@@ -17,23 +17,26 @@
 #include "tarpon/Fleet/Job.h"
 #include "tarpon/Fleet/Session.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tarpon::fleet {
 
 struct LoadCount {
-  /// The number of problems with the tag, of jobs that were made, and of
-  /// finished ones that begin anew.
-  int64_t tagged = 0, made = 0, begun = 0;
+  /// The number of problems with the tag, of jobs that were made, of finished
+  /// ones that begin anew, and of waiting ones with another priority than
+  /// before.
+  int64_t tagged = 0, made = 0, begun = 0, moved = 0;
 };
 
 /// Makes a job of each problem with the tag, unless the session has one. With
 /// `again`, jobs that have ended begin anew, and what was measured for them
-/// before is not looked at. A dry run only counts.
+/// before is not looked at. A priority is that of jobs that wait already, too;
+/// without one, new jobs have 0. A dry run only counts.
 runtime::Result<LoadCount> loadJobs(Database &database, const Session &session,
-                                    const std::string &tag, double priority,
-                                    bool again);
+                                    const std::string &tag,
+                                    std::optional<double> priority, bool again);
 runtime::Result<LoadCount> countLoad(Database &database,
                                      const std::string &label,
                                      const std::string &target,
@@ -44,6 +47,11 @@ struct JobFilter {
   std::string label, state, cause, machine;
   /// The job's number; 0 for any.
   int64_t job = 0;
+
+  bool isEmpty() const {
+    return label.empty() && state.empty() && cause.empty() && machine.empty() &&
+           job == 0;
+  }
 };
 
 struct JobInfo {

@@ -35,11 +35,13 @@ void assignCores(std::vector<LocalWorker> &workers,
                  const std::vector<std::vector<int>> &free);
 
 /// Starts the workers, on cores that it assigns, and waits until all have
-/// ended. SIGINT and SIGTERM are passed on. `look` is called about every
-/// second. An error if a worker cannot be started or fails; if it refused, the
-/// others are told to end.
+/// ended. If workers of another process that calls this have a core, waits for
+/// its end first, after `onBusy` was called with the core. SIGINT and SIGTERM
+/// are passed on. `look` is called about every second. An error if a worker
+/// cannot be started or fails; if it refused, the others are told to end.
 runtime::Status runLocalWorkers(std::vector<LocalWorker> workers,
-                                llvm::function_ref<void()> look);
+                                llvm::function_ref<void()> look,
+                                llvm::function_ref<void(int)> onBusy);
 
 } // namespace tarpon::fleet
 

@@ -86,6 +86,10 @@ runtime::Result<std::vector<Session>> findSessions(Database &database,
 runtime::Result<double> getLongestLease(Database &database,
                                         const std::string &label);
 
+/// The floating-point operations that a core of a CPU, or a GPU, is taken to do
+/// in a millisecond, from which gains are guessed before anything is measured.
+double getOperationsPerMillisecond(const Session &session);
+
 /// The sessions that a release has records of, also of deleted labels.
 runtime::Result<std::vector<Session>>
 findReleaseSessions(Database &database, const std::string &release);

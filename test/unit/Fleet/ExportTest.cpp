@@ -213,6 +213,21 @@ TEST_P(ExportTest, aReleaseIsExportedAsItWas) {
   EXPECT_THAT(solutions[0], HasSubstr("conv-igemm-v1"));
 }
 
+/// The database's clock may have been set back before the release was made.
+TEST_P(ExportTest, aReleaseHasItsRecordsWhateverTheClockSays) {
+  Session session = openSession("L", "host");
+  addMeasurement({session.id, addProblem(kFused), 1, "conv-igemm-v1"});
+  addMeasurement({session.id, addProblem(kForward), 1, "conv-igemm-v1"});
+  release("1", "", "L");
+  run("UPDATE measurement SET time = time + 3600 WHERE id = (SELECT min(id) "
+      "FROM measurement)",
+      {});
+  auto journal = exportJournal(*database, ResultsName::forRelease("1"),
+                               output + "/journal");
+  ASSERT_TRUE(journal) << journal.message();
+  EXPECT_EQ(journal->files[0].problems, 2);
+}
+
 TEST_P(ExportTest, resultsOfOtherBuildsAreNotShipped) {
   Session session = openSession("L", "host");
   addMeasurement({session.id, addProblem(kFused), 1, "conv-igemm-v1"});

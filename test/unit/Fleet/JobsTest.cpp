@@ -40,7 +40,7 @@ protected:
   }
 
   LoadCount load(bool again = false) {
-    auto count = loadJobs(*database, session, "t", 0, again);
+    auto count = loadJobs(*database, session, "t", std::nullopt, again);
     EXPECT_TRUE(count) << count.message();
     return count ? *count : LoadCount();
   }
@@ -116,6 +116,40 @@ TEST_P(JobsTest, jobsBeginAnewWithoutWhatWasMeasured) {
   EXPECT_EQ(load(/*again=*/true).begun, 1);
   EXPECT_TRUE(readMeasurements(*database, leases->front())->empty());
   EXPECT_EQ(getInteger("SELECT count(*) FROM measurement"), 2);
+}
+
+/// What is expected later is in milliseconds, too, and less than a second.
+TEST_P(JobsTest, GainsAreExpectedInMilliseconds) {
+  load();
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job JOIN problem ON problem.id = "
+                       "problem_id WHERE flops > 0 AND gain > 0 AND gain < "
+                       "flops / 1e8"),
+            3);
+  Session gpu = session;
+  gpu.id = addSession("L", "gfx942:cu=304");
+  gpu.target = "gfx942:cu=304";
+  ASSERT_TRUE(loadJobs(*database, gpu, "t", std::nullopt, false));
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job AS slow JOIN job AS fast ON "
+                       "fast.problem_id = slow.problem_id WHERE "
+                       "slow.session_id = :p1 AND fast.session_id = :p2 AND "
+                       "fast.gain < slow.gain / 100",
+                       {session.id, gpu.id}),
+            3);
+}
+
+TEST_P(JobsTest, APriorityIsThatOfWaitingJobsToo) {
+  load();
+  JobFilter first;
+  first.job = getInteger("SELECT min(id) FROM job");
+  ASSERT_EQ(*abortJobs(*database, first), 1);
+  auto count = loadJobs(*database, session, "t", 5, false);
+  ASSERT_TRUE(count) << count.message();
+  EXPECT_EQ(count->made, 0);
+  EXPECT_EQ(count->moved, 2);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE priority = 5"), 2);
+  // Without one, nothing changes.
+  EXPECT_EQ(loadJobs(*database, session, "t", std::nullopt, false)->moved, 0);
+  EXPECT_EQ(getInteger("SELECT count(*) FROM job WHERE priority = 5"), 2);
 }
 
 TEST_P(JobsTest, retryAndAbortTakeFilters) {

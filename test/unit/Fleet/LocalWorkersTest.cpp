@@ -7,10 +7,13 @@
 
 #include "tarpon/Fleet/LocalWorkers.h"
 
+#include "Machine.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include <csignal>
+#include <memory>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -95,10 +98,28 @@ TEST(LocalWorkersTest, OnlyLivingWorkersAreSignalled) {
   for (const char *script : {"exit 0", "sleep 0.5; exit 3", "exec sleep 60"})
     workers.push_back({{"/bin/sh", "-c", script, "sh"}, 0});
   signalled.clear();
-  auto ended = runLocalWorkers(std::move(workers), [] {});
+  auto ended = runLocalWorkers(std::move(workers), [] {}, [](int) {});
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.message(), "a worker has failed: exit status 3");
   EXPECT_EQ(signalled.size(), 1U);
+}
+
+/// One would measure where the other compiles.
+TEST(LocalWorkersTest, WorkersOfTwoProcessesWaitForEachOther) {
+  int core = getCores().front();
+  auto lock = std::make_unique<DeviceLock>("core " + std::to_string(core));
+  ASSERT_TRUE(lock->tryTake());
+  std::vector<int> busy;
+  auto release = [&](int number) {
+    busy.push_back(number);
+    lock.reset();
+  };
+  std::vector<LocalWorker> workers = {{{"/bin/sh", "-c", "exit 0", "sh"}, 0}};
+  auto ended = runLocalWorkers(std::move(workers), [] {}, release);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  EXPECT_TRUE(ended) << ended.message();
+  EXPECT_EQ(busy, std::vector<int>{core});
 }

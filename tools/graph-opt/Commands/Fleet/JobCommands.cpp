@@ -85,13 +85,13 @@ static int runFleetLog(const FleetLogArguments &arguments) {
 static int change(const FleetJobsArguments &arguments, const char *verb,
                   Result<int64_t> (*apply)(fleet::Database &,
                                            const fleet::JobFilter &)) {
-  const fleet::JobFilter &filter = arguments.filter;
-  if (filter.label.empty() && !filter.job)
-    return failUsage("name the jobs by --label or --job");
+  if (arguments.filter.isEmpty())
+    return failUsage(
+        "name the jobs by --label, --job, --state, --cause or --machine");
   auto database = openFleet(arguments.database);
   if (!database)
     return fail(database.message());
-  Result<int64_t> count = apply(**database, filter);
+  Result<int64_t> count = apply(**database, arguments.filter);
   if (!count)
     return fail(count.message());
   llvm::outs() << formatv("{0} jobs {1}\n", *count, verb);
@@ -116,7 +116,8 @@ static void addFilter(CLI::App *sub, FleetJobsArguments &arguments) {
   sub->add_option("--label", filter.label, "Jobs of this label")
       ->type_name("LABEL");
   sub->add_option("--job", filter.job, "The job of this number")
-      ->type_name("JOB");
+      ->type_name("JOB")
+      ->check(options::isPositive());
   sub->add_option("--state", filter.state,
                   "Jobs that are waiting, leased, done, failed or aborted")
       ->type_name("STATE")

@@ -18,6 +18,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <optional>
+
 namespace tarpon {
 
 using namespace runtime;
@@ -30,7 +32,7 @@ struct FleetLoadArguments {
   fleet::SessionRequest request;
   std::string policy = "search", method = "guided";
   std::vector<std::string> phases = {"compile", "measure"};
-  double priority = 0;
+  std::optional<double> priority;
   bool isDryRun = false;
 };
 
@@ -71,6 +73,8 @@ static int runFleetLoad(const FleetLoadArguments &arguments) {
                           count->made, count->tagged);
   if (count->begun)
     llvm::outs() << formatv(", {0} begun anew", count->begun);
+  if (count->moved)
+    llvm::outs() << formatv(", {0} have another priority", count->moved);
   llvm::outs() << "\n";
   return kSuccess;
 }
@@ -125,8 +129,9 @@ void addFleetLoad(CommandSet &commands) {
                   "its jobs (default: 60)")
       ->type_name("SECONDS")
       ->check(options::isBetween(2.0, 86400.0));
-  sub->add_option("--priority", arguments.priority,
-                  "Jobs with more go first (default: 0)")
+  sub->add_option(
+         "--priority", arguments.priority,
+         "Jobs with more go first, those that wait already, too (default: 0)")
       ->type_name("X");
   sub->add_flag("--dry-run", arguments.isDryRun, "Only count the jobs");
 }

@@ -17,6 +17,7 @@
 #include "tarpon/Fleet/SlurmScript.h"
 #include "tarpon/Fleet/Worker.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,7 +35,9 @@ using llvm::formatv;
 namespace {
 
 struct FleetStartArguments {
-  std::string database, label, where = "here", partition, gres, constraint;
+  std::string database, label, where = "here", partition;
+  /// For all targets, or "TARGET=VALUE".
+  std::vector<std::string> gres, constraint;
   std::string logs = ".";
   int64_t builders = 1, evaluators = 1;
   std::optional<int64_t> minutes;
@@ -94,11 +97,12 @@ private:
 } // namespace
 
 void FleetProgress::look() {
-  Result<fleet::FleetStatus> status = fleet::getStatus(database, label);
-  if (!status)
+  Result<std::vector<fleet::SessionStatus>> sessions =
+      fleet::getSessionStatus(database, label);
+  if (!sessions)
     return;
   int64_t nowTotal = 0, nowEnded = 0;
-  for (const fleet::SessionStatus &session : status->sessions) {
+  for (const fleet::SessionStatus &session : *sessions) {
     nowTotal += session.total;
     nowEnded += session.ended;
   }
@@ -140,8 +144,13 @@ static int startHere(const FleetStartArguments &arguments,
   if (!last)
     return fail(last.message());
   FleetProgress progress(database, arguments.label);
-  Status status =
-      fleet::runLocalWorkers(std::move(workers), [&] { progress.look(); });
+  auto reportBusy = [](int core) {
+    remark(formatv("core {0} has workers of another 'fleet start': waits for "
+                   "their end",
+                   core));
+  };
+  Status status = fleet::runLocalWorkers(
+      std::move(workers), [&] { progress.look(); }, reportBusy);
   progress.finish();
   // The workers were quiet.
   if (auto refusals = fleet::listRefusals(database, arguments.label, *last))
@@ -178,6 +187,23 @@ static Status submit(const std::string &script) {
   return success();
 }
 
+/// Returns the value that is for this target, "TARGET=VALUE", else the last one
+/// that is for all.
+static std::string pickForTarget(const std::vector<std::string> &values,
+                                 const std::string &target,
+                                 const std::vector<fleet::Session> &sessions) {
+  std::string forAll;
+  for (llvm::StringRef value : values) {
+    if (value.consume_front(target + "="))
+      return value.str();
+    if (llvm::none_of(sessions, [&](const fleet::Session &session) {
+          return value.starts_with(session.target + "=");
+        }))
+      forAll = value.str();
+  }
+  return forAll;
+}
+
 /// One array of builders, which need no device, and one of evaluators per
 /// session, since targets need other nodes.
 static std::vector<fleet::SlurmArray>
@@ -208,9 +234,11 @@ makeArrays(const FleetStartArguments &arguments,
     evaluators.phase = fleet::Phase::Measure;
     evaluators.workers = arguments.evaluators;
     evaluators.cores = session.threads;
-    evaluators.gres =
-        arguments.gres.empty() ? fleet::getGres(session) : arguments.gres;
-    evaluators.constraint = arguments.constraint;
+    evaluators.gres = pickForTarget(arguments.gres, session.target, sessions);
+    if (evaluators.gres.empty())
+      evaluators.gres = fleet::getGres(session);
+    evaluators.constraint =
+        pickForTarget(arguments.constraint, session.target, sessions);
     evaluators.command = makeCommand(arguments, "evaluator");
     evaluators.command.insert(evaluators.command.end(),
                               {"--target", session.target});
@@ -281,11 +309,15 @@ void addFleetStart(CommandSet &commands) {
       ->type_name("P");
   sub->add_option("--gres", arguments.gres,
                   "What evaluators need of a node (default: one GPU that is "
-                  "named like the target's chip, \"gpu:gfx942:1\")")
-      ->type_name("GRES");
+                  "named like the target's chip, \"gpu:gfx942:1\"); one for "
+                  "all targets, or TARGET=GRES, several times")
+      ->type_name("GRES")
+      ->allow_extra_args(false);
   sub->add_option("--constraint", arguments.constraint,
-                  "The features that evaluators need of a node")
-      ->type_name("FEATURES");
+                  "The features that evaluators need of a node: for all "
+                  "targets, or TARGET=FEATURES, several times")
+      ->type_name("FEATURES")
+      ->allow_extra_args(false);
   sub->add_option("--builder-cores", arguments.cores,
                   "The cores of a builder on Slurm (default: 1)")
       ->type_name("N")
