@@ -8,12 +8,10 @@
 #include "tarpon/Fleet/Session.h"
 
 #include "tarpon/Autotune/Measure/MeasurerFactory.h"
-#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Store/DeviceJournal.h"
 #include "tarpon/Fleet/PackageStore.h"
 #include "tarpon/Fleet/Schema.h"
 #include "tarpon/Fleet/WorkList.h"
-#include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Cache/LayeredKernelCache.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
@@ -163,9 +161,8 @@ Result<SessionTarget> tarpon::fleet::openTarget(const Session &session) {
 
 double tarpon::fleet::getOperationsPerMillisecond(const Session &session) {
   Result<std::shared_ptr<const Target>> target = findSessionTarget(session);
-  const GpuTarget *gpu = target ? (*target)->getInfo().gpu : nullptr;
-  return gpu ? gpu->peakGflops(runtime::DType::F32) * 1e6
-             : policy::kAssumedFlopsPerMs;
+  const TargetInfo &info = target ? (*target)->getInfo() : TargetInfo();
+  return info.traits->getFlopsPerMs(info);
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,9 @@ public:
   Precision getArithmetic(const Problem &problem,
                           const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
+  double getFlopsPerMs(const TargetInfo &target) const override {
+    return target.gpu->peakGflops(DType::F32) * 1e6;
+  }
   int64_t getSliceAlignment(const TargetInfo &target) const override {
     return target.gpu->accessAlignment;
   }

@@ -66,6 +66,12 @@ public:
     return 1;
   }
 
+  /// The operations in f32 that the target, or a core of a CPU, is taken to do
+  /// in a millisecond before anything is measured: 100 GFLOP/s.
+  virtual double getFlopsPerMs(const TargetInfo & /*target*/) const {
+    return 1e8;
+  }
+
   /// The architecture (TargetInfo::arch) of the targets that measure the
   /// records of that name. Another one than the target's own if it has the name
   /// of what it emulates.

@@ -7,8 +7,6 @@
 
 #include "tarpon/Autotune/Search/SolutionRanker.h"
 
-#include "tarpon/Autotune/Search/Policy.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -39,8 +37,8 @@ ExpectedFractionRanker::rank(const Problem &problem,
   return solutions;
 }
 
-/// An assumed peak, like kAssumedFlopsPerMs: only ratios count.
-static constexpr double kBytesPerMs = 2e7;
+/// Assumed peaks, since targets do not state theirs: only ratios count.
+static constexpr double kFlopsPerMs = 1e8, kBytesPerMs = 2e7;
 /// Configs that solvers list differ by 9 % (standard deviation), with no trend
 /// along the list (igemm, 88 convolutions on Zen 5); solvers leave out those
 /// that their cost models expect to be slower.
@@ -50,8 +48,8 @@ std::vector<double>
 ExpectedFractionRanker::expectMs(const Problem &problem,
                                  llvm::ArrayRef<SolverConfig> candidates,
                                  const TargetInfo &target) const {
-  double ideal = std::max({problem.flops() / policy::kAssumedFlopsPerMs,
-                           problem.bytes() / kBytesPerMs, 1e-9});
+  double ideal = std::max(
+      {problem.flops() / kFlopsPerMs, problem.bytes() / kBytesPerMs, 1e-9});
   struct Listed {
     double ms;
     std::vector<PerfConfig> configs;

@@ -229,9 +229,6 @@ inline constexpr double kSearchShare = 0.85;
 inline constexpr double kPriorSaving = 0.1;
 /// A tuning run ends when less than this share of the best time can be gained.
 inline constexpr double kLeastGain = 0.005;
-/// What a target that does not state its peak is taken to do in a millisecond:
-/// 100 GFLOP/s.
-inline constexpr double kAssumedFlopsPerMs = 1e8;
 /// An untuned plan has to be faster than a tuned one by this share, and by more
 /// than both times vary, to be preferred.
 inline constexpr double kClearlyFaster = 0.005;
