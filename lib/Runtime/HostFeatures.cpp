@@ -16,6 +16,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -100,6 +102,25 @@ static uint64_t savedState() {
   return (uint64_t(high) << 32) | low;
 }
 
+/// Linux gives AMX's registers to processes that ask for them
+/// (Documentation/arch/x86/xstate.rst): for all threads, and for processes that
+/// are forked later. Asking again changes nothing.
+static bool requestTiles() {
+  constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;              // XFEATURE_XTILE_DATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+/// Returns true if this process may use these registers.
+static bool mayUse(SavedState state) {
+  if ((savedState() & state) != state)
+    return false;
+  if (state != Tiles)
+    return true;
+  static const bool isGranted = requestTiles();
+  return isGranted;
+}
+
 std::string_view hostArch() { return "x86-64"; }
 
 static const FeatureRow *findFeature(const std::string &feature) {
@@ -123,7 +144,7 @@ bool hostHasFeature(const std::string &feature) {
     return false;
   if (!(registers[row->reg] >> row->bit & 1))
     return false;
-  return (savedState() & row->state) == row->state;
+  return mayUse(row->state);
 }
 
 #elif defined(__aarch64__)

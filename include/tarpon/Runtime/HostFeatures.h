@@ -19,7 +19,9 @@ std::string_view hostArch();
 
 /// Returns true if this machine's CPU has the feature with that LLVM name
 /// ("avx512f") and the operating system supports its use. False for unknown
-/// names.
+/// names. A process may have to ask for AMX's registers: the first question
+/// about a feature of theirs does, and so does every package that needs one,
+/// when it is loaded.
 bool hostHasFeature(const std::string &feature);
 
 /// Returns true if hostHasFeature knows that name. A package that needs a

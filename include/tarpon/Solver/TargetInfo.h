@@ -45,6 +45,10 @@ struct TargetInfo {
   /// The target has vdpbf16ps on 512-bit vectors: bf16 x bf16, two products
   /// added to an f32.
   bool hasBf16 = false;
+  /// The target, which has the instructions above too, has AMX's tiles for
+  /// these products.
+  bool hasAmxInt8 = false;
+  bool hasAmxBf16 = false;
 
   /// The sizes of one core's data cache and of the shared last-level cache, in
   /// bytes.

@@ -112,8 +112,12 @@ Solution Ranking::choose(const Entrant &entrant) {
   if (!entrant.level)
     return makeDefault(entrant);
   std::vector<PerfConfig> list = listConfigs(entrant);
-  // Another version of the solver may have other fields.
-  if (!model.space.knowsFields(list.front()))
+  // Another version of the solver may have other fields, and on another CPU
+  // some configs have more of them (AMX).
+  llvm::erase_if(list, [&](const PerfConfig &config) {
+    return !model.space.knowsFields(config);
+  });
+  if (list.empty())
     return makeDefault(entrant);
   rows.setSolver(*entrant.solver, entrant.fraction);
   configRows.clear();

@@ -271,8 +271,8 @@ static bool hasFramePointer(const std::vector<Instruction> &code) {
 }
 
 static bool isSpill(StringRef text, bool framePointer) {
-  bool movesVector =
-      text.contains("%xmm") || text.contains("%ymm") || text.contains("%zmm");
+  bool movesVector = text.contains("%xmm") || text.contains("%ymm") ||
+                     text.contains("%zmm") || text.contains("%tmm");
   return movesVector &&
          (text.contains("(%rsp") || (framePointer && text.contains("(%rbp")));
 }
@@ -282,7 +282,7 @@ static bool isSpill(StringRef text, bool framePointer) {
 /// mulps for products; one that has it uses vmulps for scales only.
 static StringRef findMultiplication(const std::vector<Instruction> &code) {
   for (StringRef mnemonic :
-       {"vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})
+       {"tdp", "vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})
     if (llvm::any_of(code, [&](const Instruction &instruction) {
           return StringRef(instruction.text).starts_with(mnemonic);
         }))
@@ -307,7 +307,7 @@ static llvm::SmallVector<StringRef> getOperands(StringRef text) {
   return operands;
 }
 
-/// The number of a vector register, "%ymm12", or none.
+/// The number of a vector or tile register, "%ymm12" or "%tmm0", or none.
 static std::optional<int> getVectorRegister(StringRef operand) {
   int number;
   if (operand.size() < 5 || operand[0] != '%' || operand.substr(2, 2) != "mm" ||
@@ -319,7 +319,7 @@ static std::optional<int> getVectorRegister(StringRef operand) {
 /// Returns true if an instruction adds to the register that it writes.
 static bool addsToResult(StringRef text, ArrayRef<StringRef> operands) {
   if (llvm::any_of(
-          StringRefs{"vfmadd231", "vfnmadd231", "vpdpbusd", "vdpbf16ps"},
+          StringRefs{"vfmadd231", "vfnmadd231", "vpdpbusd", "vdpbf16ps", "tdp"},
           [&](StringRef name) { return text.starts_with(name); }))
     return true;
   bool adds =

@@ -101,6 +101,8 @@ static void deriveCapabilities(TargetInfo &target) {
   target.hasF16c = has({"f16c"});
   target.hasVnni = wide && has({"avx512vnni"});
   target.hasBf16 = wide && has({"avx512bf16"});
+  target.hasAmxInt8 = target.hasVnni && has({"amx-tile", "amx-int8"});
+  target.hasAmxBf16 = target.hasBf16 && has({"amx-tile", "amx-bf16"});
 }
 
 //===----------------------------------------------------------------------===//

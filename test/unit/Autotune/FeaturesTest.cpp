@@ -104,6 +104,15 @@ TEST_F(FeaturesTest, FieldsThatAConfigLacksAreZero) {
   EXPECT_FALSE(space.knowsSolver("other-v2"));
 }
 
+TEST_F(FeaturesTest, TilesOfAmxAreTiles) {
+  target = *getCpuTarget("sapphirerapids", 1);
+  fill({{"amx", 1}, {"tile_m", 32}, {"tile_n", 32}, {"block_m", 4}}, 10);
+  EXPECT_EQ(get("config tile_m"), 5);
+  EXPECT_EQ(get("tile_cells"), 64);
+  for (float feature : row)
+    EXPECT_TRUE(std::isfinite(feature));
+}
+
 TEST_F(FeaturesTest, KindsTellWhatModelsDescribe) {
   auto kindOf = [](const char *key) {
     return getProblemKind(*parseProblem(key)).value_or("none");

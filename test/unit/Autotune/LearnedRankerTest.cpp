@@ -238,6 +238,46 @@ TEST_F(LearnedRankerTest, ASolverThatItNeverSawComesBehind) {
   EXPECT_EQ(ranked.back().solver, &getReferenceSolver());
 }
 
+/// Kernels with AMX must be measured before they are chosen.
+TEST_F(LearnedRankerTest, FieldsThatItNeverSawAreLeftOut) {
+  TargetInfo withAmx = *getCpuTarget("sapphirerapids", 1), without = withAmx;
+  without.hasAmxBf16 = false;
+  auto makeBf16 = [](int64_t channels) {
+    Problem problem = makeConv(channels, 28);
+    for (TensorDesc &operand : problem.operands)
+      operand.dtype = DType::BF16;
+    problem.result.dtype = DType::BF16;
+    return problem;
+  };
+  // The larger a tile, the better.
+  std::vector<MeasuredProblem> measured;
+  for (int64_t channels : {16, 32, 64, 96, 128, 160, 256}) {
+    MeasuredProblem one = makeMeasured(makeBf16(channels), without);
+    for (MeasuredSolution &solution : one.solutions)
+      solution.milliseconds =
+          1 / static_cast<double>(solution.config.get("tile_m"));
+    auto isFaster = [](const MeasuredSolution &a, const MeasuredSolution &b) {
+      return a.milliseconds < b.milliseconds;
+    };
+    one.tuned = *llvm::min_element(one.solutions, isFaster);
+    measured.push_back(std::move(one));
+  }
+  std::vector<const MeasuredProblem *> list;
+  for (const MeasuredProblem &problem : measured)
+    list.push_back(&problem);
+  LearnedRanker ranker(trainModel(list));
+  Problem problem = makeBf16(200);
+  std::vector<PerfConfig> offered =
+      findSolver("conv-igemm-v1")->configs(problem, withAmx);
+  ASSERT_TRUE(offered.back().has("amx"));
+  std::vector<Solution> ranked = ranker.rank(problem, withAmx),
+                        expected = ranker.rank(problem, without);
+  ASSERT_FALSE(ranked.empty());
+  ASSERT_EQ(ranked.size(), expected.size());
+  for (auto [solution, other] : llvm::zip_equal(ranked, expected))
+    EXPECT_EQ(solution.config, other.config);
+}
+
 TEST_F(LearnedRankerTest, AbstainsWhereItHasNoGround) {
   auto explain = [&](const Problem &problem, const TargetInfo &on) {
     EXPECT_TRUE(getRanker().rank(problem, on).empty());

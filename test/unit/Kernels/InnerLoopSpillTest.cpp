@@ -300,6 +300,19 @@ TEST(InnerLoopSpills, matterWhereProductsAreSummed) {
   EXPECT_EQ(findInnermostLoops(code)[0].sums, std::vector<int>{2});
 }
 
+TEST(InnerLoopSpills, areThoseOfTilesToo) {
+  std::vector<Instruction> code = makeNestedLoops();
+  code[3].text = "tileloadd (%rbp,%rax), %tmm0";
+  code[4].text = "tdpbusd %tmm0, %tmm1, %tmm2";
+  code[11].text = "tilestored %tmm1, 32(%rsp,%rax)";
+  std::vector<InnermostLoop> loops = findInnermostLoops(code);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].multiplications.size(), 1u);
+  EXPECT_EQ(loops[0].sums, std::vector<int>{2});
+  ASSERT_EQ(loops[0].spills.size(), 1u);
+  EXPECT_EQ(loops[0].spills[0].address, 11u);
+}
+
 TEST(InnerLoopSpills, areNoneOfAlignedBlocks) {
   // Behind the jump lies padding, which no way leads through.
   std::vector<Instruction> code = {

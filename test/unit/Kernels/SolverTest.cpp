@@ -7,6 +7,8 @@
 
 #include "SolverTest.h"
 
+#include "AmxEmulation.h"
+
 #include "tarpon/Problem/ElementwiseOps.h"
 #include "tarpon/Problem/OpRules.h"
 #include "tarpon/Problem/Recurrent.h"
@@ -180,6 +182,23 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::create(std::string cpu) {
   if (!target)
     return target.error();
   return std::unique_ptr<SolverRunner>(new SolverRunner(*target));
+}
+
+Result<std::unique_ptr<SolverRunner>> SolverRunner::createEmulatingAmx() {
+  Result<TargetInfo> target = getHostTarget(/*threads=*/2);
+  if (!target)
+    return target.error();
+  if (target->vectorBits != 512)
+    return std::unique_ptr<SolverRunner>();
+  // Kernels with tiles have none of the narrower instructions.
+  target->hasVnni = target->hasBf16 = true;
+  target->hasAmxInt8 = target->hasAmxBf16 = true;
+  // So little that sums are kept between blocks of a K of a few thousand.
+  target->l2Bytes = 256 << 10;
+  std::unique_ptr<SolverRunner> runner(new SolverRunner(*target));
+  runner->compiler = std::make_unique<KernelCompiler>(
+      *target, nullptr, makeAmxEmulation(makeHostBackend(*target)));
+  return runner;
 }
 
 namespace {

@@ -46,6 +46,9 @@ class SolverRunner {
 public:
   /// `cpu` as for getHostTarget.
   static runtime::Result<std::unique_ptr<SolverRunner>> create(std::string cpu);
+  /// For this machine as if it had AMX, whose instructions are emulated; null
+  /// where it lacks vectors of 512 bits.
+  static runtime::Result<std::unique_ptr<SolverRunner>> createEmulatingAmx();
   /// `gpu` as for parseGpuTarget. `edit` may plant a fault into the text of a
   /// kernel; `order` is the seed of the order of workgroups.
   static runtime::Result<std::unique_ptr<SolverRunner>>

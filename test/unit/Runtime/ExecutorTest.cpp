@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace tarpon::runtime;
 using namespace tarpon::runtime::test;
@@ -282,5 +284,18 @@ TEST(HostFeaturesTest, AgreesWithTheCompilersView) {
             bool(__builtin_cpu_supports("avx512bf16")));
   EXPECT_FALSE(hostHasFeature(""));
   EXPECT_FALSE(hostHasFeature("+avx2"));
+}
+
+/// Without the permission, the first instruction of AMX would end the process.
+TEST(HostFeaturesTest, TilesAreAskedFor) {
+  constexpr long kGetPermissions = 0x1022; // ARCH_GET_XCOMP_PERM
+  bool hasTiles = hostHasFeature("amx-tile");
+  uint64_t permissions = 0;
+  bool isGranted =
+      syscall(SYS_arch_prctl, kGetPermissions, &permissions) == 0 &&
+      (permissions >> 18 & 1);
+  EXPECT_EQ(hasTiles, isGranted);
+  EXPECT_FALSE(hostHasFeature("amx-int8") && !hasTiles);
+  EXPECT_FALSE(hostHasFeature("amx-bf16") && !hasTiles);
 }
 #endif

@@ -96,6 +96,18 @@ TEST_F(HostTarget, LevelsNarrow) {
   EXPECT_FALSE(v4.hasVnni || v4.hasBf16);
 }
 
+TEST_F(HostTarget, FewCpusHaveAmx) {
+  for (const char *cpu : {"sapphirerapids", "emeraldrapids", "graniterapids"}) {
+    TargetInfo target = *getCpuTarget(cpu);
+    EXPECT_TRUE(target.hasAmxInt8 && target.hasAmxBf16) << cpu;
+  }
+  for (const char *cpu : {"x86-64-v3", "x86-64-v4", "cascadelake",
+                          "icelake-server", "cooperlake", "znver5"}) {
+    TargetInfo target = *getCpuTarget(cpu);
+    EXPECT_FALSE(target.hasAmxInt8 || target.hasAmxBf16) << cpu;
+  }
+}
+
 TEST_F(HostTarget, OtherCpusKeepToThisMachine) {
   TargetInfo other = get("sapphirerapids");
   for (const std::string &feature : other.features)

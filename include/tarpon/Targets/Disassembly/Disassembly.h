@@ -33,12 +33,13 @@ disassemble(const std::vector<char> &object);
 struct InnermostLoop {
   std::vector<Instruction> body;
 
-  /// Instructions that move a vector register to the stack or read one from it.
+  /// Instructions that move a vector or a tile register to the stack or read
+  /// one from it.
   std::vector<Instruction> spills;
   /// The multiplications that the kernel is made for: of the instructions that
   /// multiply and add, those that do the most at once.
   std::vector<Instruction> multiplications;
-  /// The numbers of the vector registers that the loop only adds to: the sums
+  /// The numbers of the registers that the loop only adds to: the sums
   /// that it carries. The loops of transforms and epilogues multiply too, but
   /// carry none.
   std::vector<int> sums;

@@ -132,6 +132,8 @@ struct KernelSpec {
   bool resultQuantized;
   Layout inputLayout, resultLayout;
   int64_t tileM, tileN;
+  /// True if the sums are in AMX's tile registers; see AmxProduct.h.
+  bool amx;
   /// True if a row of the kernel is packed in one run: in nhwc its taps are
   /// contiguous. For inputs with few channels, which would fill lines badly one
   /// by one.
@@ -294,10 +296,12 @@ std::vector<std::pair<int64_t, int64_t>> rankTiles(const Problem &problem,
 double estimateEfficiency(const TargetInfo &target, const Geometry &geometry,
                           int64_t tileM, int64_t tileN);
 
-/// Returns true if a tile fits the registers.
+/// Returns true if a tile fits the vector registers.
 bool isValidTile(const Problem &problem, const TargetInfo &target,
                  int64_t tileM, int64_t tileN);
-/// Returns true if it does with this arithmetic; OuterProduct.cpp.
+/// Returns true if AMX multiplies in this arithmetic.
+bool hasAmx(const TargetInfo &target, Arith arith);
+/// Returns true if a tile fits with this arithmetic; OuterProduct.cpp.
 bool fitsRegisters(const TargetInfo &target, Arith arith, int64_t tileM,
                    int64_t tileN);
 

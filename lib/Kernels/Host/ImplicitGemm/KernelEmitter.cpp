@@ -8,11 +8,14 @@
 // One task packs the pixel tiles of a block; then, for each tile of channels
 // and each packed tile, it multiplies, applies the epilogue and stores. If K is
 // so long that the panels do not stay in the L2, this is done in blocks of K,
-// between which the sums are kept in memory.
+// between which the sums are kept in memory. Sums in AMX's tile registers pass
+// through memory after every product.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelEmitter.h"
+
+#include "AmxProduct.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -51,6 +54,11 @@ private:
 
   Value param(Param p) { return params[p]; }
   int64_t vectors() const { return spec.tileN / b.lanes(); }
+  /// The pixels of AMX's sums that are finished at a time: vectors for all of
+  /// them would not fit the registers. In nchw whole vectors are transposed.
+  int64_t rowsPerPart() const {
+    return spec.resultLayout.kind == Layout::NCHW ? b.lanes() : kAmxTile / 2;
+  }
 
   int64_t filterLineBytes() const {
     return kLineUnits * spec.tileN * spec.filterUnitBytes();
@@ -85,13 +93,21 @@ private:
   Value getInputAhead(const Block &block, Value channelTile);
   void emitPixelTile(const Block &block, const Operands &operands,
                      const TileAccess::Place &place);
+  void emitAmxTile(const Block &block, const Operands &operands,
+                   const TileAccess::Place &place);
+  TileAccess::Place getPart(const TileAccess::Place &place, Value row);
+  void finishFromMemory(const Operands &operands,
+                        const TileAccess::Place &place);
+  Value getPartial(Value tile);
   SmallVector<Value> loadPartial(Value partial, int64_t count);
   void storePartial(ArrayRef<Value> sums, Value partial);
   SmallVector<Value> emitProduct(const Block &block, const Operands &operands,
                                  ArrayRef<Value> start);
   SmallVector<Value> emitLines(const Block &block, const Operands &operands,
                                Value first, Value last, ValueRange start);
-  void emitPrefetch(Value ahead);
+  SmallVector<Value> emitAmxLine(Value a, Value w, Value ahead,
+                                 ValueRange sums);
+  void emitPrefetch(Value ahead, int64_t units = kUnroll);
   SmallVector<Value> emitSteps(Value a, Value w, ValueRange accumulators);
   SmallVector<Value> startValues(Value startOffset, int64_t rows);
 
@@ -215,19 +231,23 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
     Value index = b.sub(tile, block.firstTile);
     Value pixel = b.mul(tile, spec.tileM);
     Value pixels = b.sub(param(OutPixels), pixel);
-    Value partial = b.mul(b.add(firstPartial, index), partialBytes());
+    Value partial = getPartial(b.add(firstPartial, index));
     Operands operands = {b.offset(panels, b.mul(index, panelBytes)),
                          filterTile,
                          ahead(index),
-                         b.offset(partials, partial),
+                         partial,
                          b.mul(filterIndex, spec.tileN * 4),
                          b.mul(tileIndex, spec.tileN * 4),
                          getTaps(tile)};
     auto emitTile = [&](int64_t rows) {
       // No lane beyond the tile may be stored: it belongs to another task.
-      emitPixelTile(block, operands,
-                    {block.image, pixel, b.minS(pixels, b.cst(rows)), channel,
-                     channels, rows});
+      TileAccess::Place place = {
+          block.image, pixel,    b.minS(pixels, b.cst(rows)),
+          channel,     channels, rows};
+      if (spec.amx)
+        emitAmxTile(block, operands, place);
+      else
+        emitPixelTile(block, operands, place);
     };
     emitRows(pixels, emitTile);
   });
@@ -235,19 +255,21 @@ void KernelEmitter::emitChannelTile(const Block &block, Value channelTile) {
 
 /// Calls `body` for as many rows as `pixels` need: those of a tile or of its
 /// tail, or one. A matrix product of one row reads its filter from memory, and
-/// superfluous rows would slow its loads down.
+/// superfluous rows would slow its loads down. AMX multiplies 16 rows at least.
 void KernelEmitter::emitRows(Value pixels,
                              llvm::function_ref<void(int64_t)> body) {
   if (spec.tileM == 1)
     return body(1);
   auto emitMany = [&] {
     int64_t tail = tailM(spec.tileM);
-    if (tail == 0)
+    if (tail == 0 || (spec.amx && tail < kAmxTile))
       return body(spec.tileM);
     b.ifThenElse(
         b.slt(b.cst(tail), pixels), [&] { body(spec.tileM); },
         [&] { body(tail); });
   };
+  if (spec.amx)
+    return emitMany();
   b.ifThenElse(b.eq(pixels, b.cst(1)), [&] { body(1); }, emitMany);
 }
 
@@ -297,6 +319,69 @@ void KernelEmitter::emitPixelTile(const Block &block, const Operands &operands,
   b.ifThenElse(
       isLast, [&] { results->emit(sums, operands.tableOffset, place); },
       [&] { storePartial(sums, operands.partial); });
+}
+
+/// The place of a tile's sums. AMX's sums need one even if K is one block.
+Value KernelEmitter::getPartial(Value tile) {
+  Value bytes = b.mul(tile, partialBytes());
+  if (spec.amx)
+    bytes = b.select(b.eq(param(KBlocks), b.cst(1)), b.cst(0), bytes);
+  return b.offset(partials, bytes);
+}
+
+void KernelEmitter::emitAmxTile(const Block &block, const Operands &operands,
+                                const TileAccess::Place &place) {
+  AmxProduct product(b, spec, place.rows);
+  Value isFirst = b.eq(block.firstLine, b.cst(0));
+  Value isLast = b.eq(block.lastLine, param(Lines));
+  // All pixels start from one row. Floats start from zero, as the padding is.
+  bool isFloat = spec.arith != Arith::I8Dot;
+  Value start = isFloat ? fill : b.offset(starts, operands.startOffset);
+  Value from = b.select(isFirst, start, operands.partial);
+  Value rowBytes = b.select(isFirst, b.cst(0), b.cst(product.sumRowBytes()));
+  Value tileBytes = b.cst(kLineBytes);
+  if (isFloat)
+    tileBytes = b.select(isFirst, b.cst(0), tileBytes);
+  b.ifThen(isLast, [&] {
+    b.forLoop(b.cst(0), b.cst(place.rows), b.cst(rowsPerPart()),
+              [&](Value row) { results->emitPrefetch(getPart(place, row)); });
+  });
+  SmallVector<Value> sums =
+      emitProduct(block, operands, product.loadSums(from, rowBytes, tileBytes));
+  product.storeSums(sums, operands.partial);
+  b.ifThen(isLast, [&] { finishFromMemory(operands, place); });
+}
+
+/// The pixels of a tile from a row on.
+TileAccess::Place KernelEmitter::getPart(const TileAccess::Place &place,
+                                         Value row) {
+  TileAccess::Place part = place;
+  part.rows = rowsPerPart();
+  part.pixel = b.add(place.pixel, row);
+  part.pixels = b.minS(b.sub(place.pixels, row), b.cst(part.rows));
+  return part;
+}
+
+/// Finishes a tile whose sums are in memory.
+void KernelEmitter::finishFromMemory(const Operands &operands,
+                                     const TileAccess::Place &place) {
+  auto finish = [&](bool whole) {
+    b.forLoop(b.cst(0), place.pixels, b.cst(rowsPerPart()), [&](Value row) {
+      TileAccess::Place part = getPart(place, row);
+      part.full = whole;
+      Value sums =
+          b.offset(operands.partial, b.mul(row, spec.tileN * kUnitBytes));
+      results->emit(loadPartial(sums, part.rows * vectors()),
+                    operands.tableOffset, part);
+    });
+  };
+  if (spec.resultLayout.kind == Layout::NCHW)
+    return finish(/*whole=*/false);
+  Value isWhole = b.andI(b.eq(place.pixels, b.cst(place.rows)),
+                         b.slt(b.cst(spec.tileN - 1), place.channels));
+  b.ifThenElse(
+      isWhole, [&] { finish(/*whole=*/true); },
+      [&] { finish(/*whole=*/false); });
 }
 
 SmallVector<Value> KernelEmitter::loadPartial(Value partial, int64_t count) {
@@ -362,6 +447,8 @@ SmallVector<Value> KernelEmitter::emitLines(const Block &block,
         Value w = b.offset(operands.filter, b.mul(line, filterLineBytes()));
         Value ahead = b.offset(operands.ahead,
                                b.mul(b.sub(line, block.firstLine), aheadBytes));
+        if (spec.amx)
+          return emitAmxLine(a, w, ahead, lineSums);
         Value units = b.minS(b.cst(kLineUnits),
                              b.sub(param(Units), b.mul(line, kLineUnits)));
         return b.forLoop(
@@ -375,10 +462,19 @@ SmallVector<Value> KernelEmitter::emitLines(const Block &block,
       });
 }
 
-/// Prefetches the share of the next data that belongs to kUnroll steps.
-void KernelEmitter::emitPrefetch(Value ahead) {
-  int64_t bytes =
-      kUnroll * spec.tileN * spec.filterUnitBytes() / prefetchParts();
+/// A line, whole even if it is the last one: the units behind K are zeros in
+/// the filter, and no NaN in the panel (see PackEmitter).
+SmallVector<Value> KernelEmitter::emitAmxLine(Value a, Value w, Value ahead,
+                                              ValueRange sums) {
+  emitPrefetch(ahead, kLineUnits);
+  int64_t tiles = static_cast<int64_t>(sums.size());
+  int64_t rows = tiles * kAmxTile * kAmxTile / spec.tileN;
+  return AmxProduct(b, spec, rows).multiplyLine(a, w, sums);
+}
+
+/// Prefetches the share of the next data that belongs to so many units of K.
+void KernelEmitter::emitPrefetch(Value ahead, int64_t units) {
+  int64_t bytes = units * spec.tileN * spec.filterUnitBytes() / prefetchParts();
   for (int64_t at = 0; at < bytes; at += kLineBytes)
     LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,
                            /*cache=*/1);

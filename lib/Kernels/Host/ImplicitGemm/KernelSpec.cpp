@@ -34,6 +34,18 @@ Arith igemm::chooseArith(const TensorDesc &input, const TargetInfo &target) {
   return Arith::F32;
 }
 
+bool igemm::hasAmx(const TargetInfo &target, Arith arith) {
+  switch (arith) {
+  case Arith::F32:
+    return false;
+  case Arith::BF16Dot:
+    return target.hasAmxBf16;
+  case Arith::I8Dot:
+    return target.hasAmxInt8;
+  }
+  llvm_unreachable("unknown arithmetic");
+}
+
 /// The dimension of the result that counts channels: a matmul's columns.
 static int64_t channelDim(const Problem &problem) {
   bool isProduct =
@@ -72,8 +84,8 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
       filterDtype(problem.operands[1].dtype), resultDtype(problem.result.dtype),
       resultQuantized(problem.result.quantized), inputLayout(inputLayout),
       resultLayout(problem.result.layout), tileM(config.get("tile_m")),
-      tileN(config.get("tile_n")), hasDepth(geometry.hasDepth()),
-      batched(geometry.batched),
+      tileN(config.get("tile_n")), amx(config.has("amx")),
+      hasDepth(geometry.hasDepth()), batched(geometry.batched),
       epilogue(problem,
                NumParams + 2 * (static_cast<int64_t>(problem.operands.size()) -
                                 problem.rootOperands)) {
@@ -166,7 +178,7 @@ std::string KernelSpec::commonSymbol() const {
 std::string KernelSpec::symbol() const {
   return "igemm_" + inputLayout.name() + (hasDepth ? "_3d" : "") +
          (batched ? "_batch" : "") + (skipsTaps ? "_taps" : "") +
-         (mergedRows ? "_rows_" : "_") + commonSymbol();
+         (mergedRows ? "_rows" : "") + (amx ? "_amx_" : "_") + commonSymbol();
 }
 
 //===----------------------------------------------------------------------===//

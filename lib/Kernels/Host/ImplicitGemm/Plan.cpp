@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AmxProduct.h"
 #include "FilterPlan.h"
 #include "Host/Tasks.h"
 #include "TileTaps.h"
@@ -69,15 +70,29 @@ bool igemm::isValidTile(const Problem &problem, const TargetInfo &target,
          fitsRegisters(target, chooseArith(problem.operands[0], target), m, n);
 }
 
+/// Returns true if the sums, with a tile of pixels and one of channels each,
+/// fit AMX's eight registers.
+static bool isValidAmxTile(const Problem &problem, const TargetInfo &target,
+                           int64_t m, int64_t n) {
+  auto fits = [](int64_t size) {
+    return size == kAmxTile || size == 2 * kAmxTile;
+  };
+  return hasAmx(target, chooseArith(problem.operands[0], target)) && fits(m) &&
+         fits(n);
+}
+
 bool igemm::isValidConfig(const Problem &problem, const TargetInfo &target,
                           const PerfConfig &config) {
-  if (config.getFields().size() != 3 || !config.has("tile_m") ||
+  bool amx = config.has("amx");
+  if (config.getFields().size() != (amx ? 4 : 3) || !config.has("tile_m") ||
       !config.has("tile_n") || !config.has("block_m"))
     return false;
-  int64_t block = config.get("block_m");
-  return block >= 1 && block <= 64 &&
-         isValidTile(problem, target, config.get("tile_m"),
-                     config.get("tile_n"));
+  int64_t block = config.get("block_m"), m = config.get("tile_m"),
+          n = config.get("tile_n");
+  if (block < 1 || block > 64)
+    return false;
+  return amx ? config.get("amx") == 1 && isValidAmxTile(problem, target, m, n)
+             : isValidTile(problem, target, m, n);
 }
 
 /// The number of pixels that tiles of m compute for a row of them. A single one
@@ -214,6 +229,24 @@ PerfConfig igemm::defaultConfig(const Problem &problem,
   return makeConfig(problem, target, geometry, m, n);
 }
 
+/// The tiles (pixels, channels) of AMX that are worth trying. No AMX CPU has
+/// run them, so that a measurement chooses them, never an estimate.
+static std::vector<std::pair<int64_t, int64_t>>
+getAmxTiles(const Problem &problem, const TargetInfo &target,
+            const Geometry &geometry) {
+  if (!hasAmx(target, chooseArith(problem.operands[0], target)))
+    return {};
+  constexpr int64_t kTwo = 2 * kAmxTile;
+  int64_t m = geometry.outPixels() <= kAmxTile ? kAmxTile : kTwo;
+  int64_t rest = geometry.outChannels % kTwo;
+  std::vector<std::pair<int64_t, int64_t>> tiles;
+  if (geometry.outChannels > kAmxTile)
+    tiles.emplace_back(m, kTwo);
+  if (rest > 0 && rest <= kAmxTile)
+    tiles.emplace_back(m, kAmxTile);
+  return tiles;
+}
+
 std::vector<PerfConfig> igemm::configs(const Problem &problem,
                                        const TargetInfo &target,
                                        const Geometry &geometry) {
@@ -222,14 +255,20 @@ std::vector<PerfConfig> igemm::configs(const Problem &problem,
   auto tiles = rankSkippingTiles(problem, target, geometry);
   tiles.resize(std::min(tiles.size(), kTiles));
   std::vector<PerfConfig> configs;
-  for (auto [efficiency, m, n] : tiles) {
-    PerfConfig config = makeConfig(problem, target, geometry, m, n);
+  auto addWithHalfBlock = [&](PerfConfig config) {
     configs.push_back(config);
     int64_t block = config.get("block_m");
     if (block > 2) {
       config.set("block_m", block / 2);
       configs.push_back(config);
     }
+  };
+  for (auto [efficiency, m, n] : tiles)
+    addWithHalfBlock(makeConfig(problem, target, geometry, m, n));
+  for (auto [m, n] : getAmxTiles(problem, target, geometry)) {
+    PerfConfig config = makeConfig(problem, target, geometry, m, n);
+    config.set("amx", 1);
+    addWithHalfBlock(config);
   }
   return configs;
 }
@@ -391,9 +430,11 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
       params[Mode] == PackPixels && filterBytes <= target.l2Bytes / 4;
   // One line of padding value precedes the panels, and the sums follow them.
   launch.scratchBytes = params[BlockM] * panelBytes(spec, g) + kLineBytes;
+  int64_t sumBytes = spec.tileM * spec.tileN * kUnitBytes;
   if (params[KBlocks] > 1)
-    launch.scratchBytes +=
-        params[BlockM] * params[BlockN] * spec.tileM * spec.tileN * kUnitBytes;
+    launch.scratchBytes += params[BlockM] * params[BlockN] * sumBytes;
+  else if (spec.amx)
+    launch.scratchBytes += sumBytes;
   return launch;
 }
 
