@@ -8,6 +8,7 @@
 #include "MeasureWork.h"
 
 #include "DiskErrors.h"
+#include "ErrorFile.h"
 
 #include "tarpon/Fleet/JobQueue.h"
 #include "tarpon/Fleet/Measurements.h"
@@ -77,7 +78,10 @@ MeasureWork::MeasureWork(Database &database, const Session &session,
                          const std::string &lockName)
     : database(database), session(session), packages(database, packages),
       lock(lockName), stream(remarks), progress(stream, Progress::Style::Quiet),
-      evaluator(evaluatorProgram, progress, session.usesEmulator) {}
+      evaluator(evaluatorProgram, progress, session.usesEmulator) {
+  // Candidates write what they like, and the worker's terminal is a person's.
+  evaluator.keepErrors();
+}
 
 Result<std::unique_ptr<PhaseWork>>
 MeasureWork::create(Database &database, Session session,
@@ -184,6 +188,7 @@ PhaseResult MeasureWork::run(const Lease &lease, std::string &log,
       path.str().str(), *known, Deadline::never().orWhen(isLost));
   log += remarks;
   remarks.clear();
+  log += quoteErrors("the evaluator", evaluator.takeErrors());
   if (!measured)
     return PhaseResult::fail(getDiskCauseOr(Cause::Device, measured.message()),
                              measured.message());

@@ -7,6 +7,7 @@
 
 #include "tarpon/Fleet/Supervisor.h"
 
+#include "ErrorFile.h"
 #include "Machine.h"
 
 #include "tarpon/Fleet/JobQueue.h"
@@ -27,8 +28,22 @@
 using namespace tarpon::fleet;
 using tarpon::runtime::Result;
 
-/// Waits for a process, and tells it to end when this one is told to.
-static int waitFor(pid_t process, const std::function<bool()> &shouldEnd) {
+namespace {
+
+/// The memory that a builder and its supervisor share.
+struct Shared {
+  /// Errors that LLVM takes for fatal end the builder with the status of any
+  /// other error.
+  std::atomic<bool> hasReturned = false;
+  std::atomic<int64_t> takenErrors = 0;
+};
+
+} // namespace
+
+/// Waits for a process, shows what it writes, and tells it to end when this one
+/// is told to.
+static int waitFor(pid_t process, const std::function<bool()> &shouldEnd,
+                   ErrorFile &errors) {
   constexpr auto kLook = std::chrono::milliseconds(20);
   bool isTold = false;
   int status = 0;
@@ -37,8 +52,10 @@ static int waitFor(pid_t process, const std::function<bool()> &shouldEnd) {
       kill(process, SIGTERM);
       isTold = true;
     }
+    errors.show();
     std::this_thread::sleep_for(kLook);
   }
+  errors.showAll();
   return status;
 }
 
@@ -51,8 +68,8 @@ static std::string describe(int status) {
 
 Result<bool> tarpon::fleet::recordCrash(Database &database,
                                         const std::string &label,
-                                        int64_t process,
-                                        const std::string &how) {
+                                        int64_t process, const std::string &how,
+                                        const std::string &log) {
   Result<Rows> workers = database.query(
       "SELECT worker.id FROM worker JOIN machine ON machine.id = machine_id "
       "WHERE machine.name = :p1 AND process = :p2 AND label = :p3 AND ended IS "
@@ -66,7 +83,7 @@ Result<bool> tarpon::fleet::recordCrash(Database &database,
   JobQueue queue(database, worker, /*leaseSeconds=*/0);
   Result<int64_t> ended = queue.giveBackAll(
       "the builder died of another job",
-      AttemptEnd{Cause::Crash, "the compiler ended its builder " + how, ""});
+      AttemptEnd{Cause::Crash, "the compiler ended its builder " + how, log});
   if (!ended)
     return ended.error();
   auto told = database.execute(
@@ -88,15 +105,16 @@ static bool isOfItsOwn(int status) {
 
 /// Returns true if the end of a builder was an attempt of its job, and the next
 /// one may begin.
-static bool hasCrashed(const WorkerOptions &options, pid_t process,
-                       int status) {
+static bool hasCrashed(const WorkerOptions &options, pid_t process, int status,
+                       ErrorFile &errors) {
   if (!isOfItsOwn(status))
     return false;
   auto database = Database::open(options.url);
   if (!database)
     return false;
   Result<bool> recorded =
-      recordCrash(**database, options.label, process, describe(status));
+      recordCrash(**database, options.label, process, describe(status),
+                  quoteErrors("the builder", errors.take()));
   return recorded && *recorded && !options.shouldEnd();
 }
 
@@ -114,13 +132,12 @@ int tarpon::fleet::superviseBuilder(
     WorkerOptions options, llvm::function_ref<int(const WorkerOptions &)> run) {
   using Clock = std::chrono::steady_clock;
   hideProcess();
-  // Both processes have it: errors that LLVM takes for fatal end the builder
-  // with the status of any other error.
-  void *page = mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE,
+  void *page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED)
     return run(options);
-  auto *hasReturned = new (page) std::atomic<bool>(false);
+  auto *shared = new (page) Shared;
+  ErrorFile errors(shared->takenErrors);
   pid_t supervisor = getpid();
   int status = 0;
   pid_t process = 0;
@@ -134,14 +151,19 @@ int tarpon::fleet::superviseBuilder(
       (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (getppid() != supervisor)
         (void)raise(SIGTERM);
+      errors.redirect();
+      options.takeErrors = [&] {
+        return quoteErrors("the builder", errors.take());
+      };
       int code = run(options);
-      *hasReturned = true;
+      shared->hasReturned = true;
       return code;
     }
-    status = waitFor(process, options.shouldEnd);
+    status = waitFor(process, options.shouldEnd, errors);
     std::chrono::duration<double> time = Clock::now() - begin;
     if (options.seconds)
       *options.seconds -= time.count();
-  } while (!*hasReturned && hasCrashed(options, process, status));
+  } while (!shared->hasReturned &&
+           hasCrashed(options, process, status, errors));
   return endAlike(status);
 }

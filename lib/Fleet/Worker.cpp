@@ -299,8 +299,14 @@ Status WorkerRun::doJob(ServedSession &each, const Lease &lease) {
   if (options.takesTurns && !takeTurn(isLost)) {
     result = PhaseResult::fail(Cause::Returned, "its turn did not come");
   } else {
+    auto takeErrors = [&] {
+      return options.takeErrors ? options.takeErrors() : std::string();
+    };
+    // They were said before this job.
+    (void)takeErrors();
     Clock::time_point begin = Clock::now();
     result = each.work->run(lease, log, isLost);
+    log += takeErrors();
     // A job that fails at once says nothing about the time of others.
     if (result.end.cause == Cause::Ok)
       each.claimSize.note(Clock::now() - begin);

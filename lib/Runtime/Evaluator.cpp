@@ -63,13 +63,16 @@ static std::vector<char *> getEnvironment() {
   return kept;
 }
 
-/// Starts the program with `channel` as its standard input and output; returns
-/// 0 or an errno.
-static int spawn(const std::string &program, int channel, pid_t &process) {
+/// Starts the program with `channel` as its standard input and output, and
+/// `errors`, unless it is -1, as its standard error; returns 0 or an errno.
+static int spawn(const std::string &program, int channel, int errors,
+                 pid_t &process) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, channel, STDOUT_FILENO);
+  if (errors >= 0)
+    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
   // The child ends with this process, even in the middle of a kernel.
   std::string parent = "--parent=" + std::to_string(getpid());
   std::string name = program;
@@ -88,12 +91,15 @@ static void offerToOomKiller(pid_t process) {
 }
 
 Status EvaluatorProcess::start() {
+  if (Status opened = keepsErrors ? errors.open() : success(); !opened)
+    return Error{"cannot start the evaluator '" + program +
+                 "': " + opened.message()};
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{"cannot start the evaluator '" + program +
                  "': " + errnoText(errno)};
   pid_t started = -1;
-  int code = spawn(program, ends[1], started);
+  int code = spawn(program, ends[1], errors.getWriter(), started);
   close(ends[1]);
   if (code != 0) {
     close(ends[0]);
@@ -124,17 +130,21 @@ void EvaluatorProcess::stop() {
 // Talking
 //===----------------------------------------------------------------------===//
 
-/// Waits until the channel is ready; false at the deadline.
-static bool waitFor(int channel, short events,
-                    std::chrono::steady_clock::time_point deadline) {
+/// Waits until the channel is ready; false at the deadline. Errors are read
+/// meanwhile: the process stops where their pipe is full.
+bool EvaluatorProcess::waitFor(short events, Deadline deadline) {
   using namespace std::chrono;
   while (true) {
     auto left = ceil<milliseconds>(deadline - steady_clock::now()).count();
     if (left <= 0)
       return false;
     constexpr int64_t kLongest = 1 << 30;
-    pollfd request = {channel, events, 0};
-    if (poll(&request, 1, static_cast<int>(std::min(left, kLongest))) > 0)
+    pollfd requests[] = {{channel, events, 0}, {errors.getReader(), POLLIN, 0}};
+    if (poll(requests, 2, static_cast<int>(std::min(left, kLongest))) <= 0)
+      continue;
+    if (requests[1].revents != 0)
+      errors.drain();
+    if (requests[0].revents != 0)
       return true;
   }
 }
@@ -144,7 +154,7 @@ static bool isTransient(int code) { return code == EINTR || code == EAGAIN; }
 EvaluatorProcess::Transfer EvaluatorProcess::send(std::string_view text,
                                                   Deadline deadline) {
   while (!text.empty()) {
-    if (!waitFor(channel, POLLOUT, deadline))
+    if (!waitFor(POLLOUT, deadline))
       return Transfer::TimedOut;
     ssize_t count =
         ::send(channel, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -163,7 +173,7 @@ EvaluatorProcess::Transfer EvaluatorProcess::receiveLine(std::string &line,
   while ((end = received.find('\n')) == std::string::npos) {
     if (received.size() > kMaxLineBytes)
       return Transfer::Ended;
-    if (!waitFor(channel, POLLIN, deadline))
+    if (!waitFor(POLLIN, deadline))
       return Transfer::TimedOut;
     ssize_t count = recv(channel, block, sizeof(block), MSG_DONTWAIT);
     if (count == 0 || (count < 0 && !isTransient(errno)))
@@ -252,6 +262,7 @@ EvaluationAnswer EvaluatorProcess::describeDeath() {
       forget();
       return describeExit(status);
     }
+    errors.drain();
     usleep(1000);
   }
   stop();

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // For tests of graph-opt fleet: packages of real candidates, some of which
-// crash, hang, eat memory or compute something else. A relu with images of
-// width 1 has the harmful candidate that its channels ask for, besides the
-// right ones.
+// crash, hang, eat memory, compute something else, or write to the terminal. A
+// relu with images of width 1 has the harmful candidate that its channels ask
+// for, besides the right ones. One of them crashes the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,13 @@
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/AllTargets.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstring>
+#include <unistd.h>
 #include <vector>
 
 using namespace tarpon;
@@ -89,6 +96,62 @@ public:
   }
 };
 
+/// Writes to the standard error: the colour red, and a line. The compiler
+/// warns of it.
+class TalkingSolver final : public PlantedSolver {
+public:
+  using PlantedSolver::PlantedSolver;
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override {
+    SolutionPlan plan = PlantedSolver::plan(problem, target, config);
+    LaunchPlan &launch = plan.launches.front();
+    launch.kernel.symbol = "hostile_talking";
+    auto emit = launch.kernel.emit;
+    launch.kernel.emit = [emit](KernelBuilder &b) {
+      llvm::errs() << "the compiler warns\n";
+      emitWrite(b, "\x1b[31mhi\n");
+      emit(b);
+    };
+    return plan;
+  }
+
+private:
+  /// The text has eight bytes; the kernel's result is its buffer.
+  static void emitWrite(KernelBuilder &b, const char *text) {
+    constexpr int64_t kWrite = 1;
+    int64_t bytes;
+    std::memcpy(&bytes, text, sizeof(bytes));
+    mlir::Value buffer = b.getBuffer(1);
+    b.store(b.cst(bytes), buffer);
+    mlir::LLVM::InlineAsmOp::create(
+        b, mlir::TypeRange{b.i64()},
+        mlir::ValueRange{b.cst(kWrite), b.cst(STDERR_FILENO), buffer,
+                         b.cst(sizeof(bytes))},
+        "syscall", "={rax},{rax},{rdi},{rsi},{rdx},~{rcx},~{r11},~{memory}",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        mlir::LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+        /*operand_attrs=*/nullptr);
+  }
+};
+
+/// Compiling its kernels ends the compiler.
+class FatalSolver final : public PlantedSolver {
+public:
+  using PlantedSolver::PlantedSolver;
+
+  SolutionPlan plan(const Problem &problem, const TargetInfo &target,
+                    const PerfConfig &config) const override {
+    SolutionPlan plan = PlantedSolver::plan(problem, target, config);
+    LaunchPlan &launch = plan.launches.front();
+    launch.kernel.symbol = "hostile_fatal";
+    launch.kernel.emit = [](KernelBuilder &) {
+      llvm::report_fatal_error("the compiler has a planted bug");
+    };
+    return plan;
+  }
+};
+
 } // namespace
 
 /// Those of GPUs, and the planted ones.
@@ -112,6 +175,8 @@ int main(int argc, char **argv) {
   PlantedSolver wrong("wrong-v1", HostileSolver::Wrong, 13);
   GreedySolver memory("memory-v1", HostileSolver::Right, 14);
   memory.workspace = kGreed;
-  ScopedExtraSolvers extra({&crash, &hang, &wrong, &memory});
+  TalkingSolver talking("talking-v1", HostileSolver::Right, 15);
+  FatalSolver fatal("fatal-v1", HostileSolver::Right, 16);
+  ScopedExtraSolvers extra({&crash, &hang, &wrong, &memory, &talking, &fatal});
   return graphOptMain(argc, argv);
 }

@@ -24,9 +24,11 @@ int superviseBuilder(WorkerOptions options,
 
 /// Records that a worker's process on this machine has ended: the job that it
 /// had begun has crashed it, and the others of its claim are given back.
-/// Returns false if it had none, or has told its end itself.
+/// `log` is what it has written. Returns false if it had none, or has told its
+/// end itself.
 runtime::Result<bool> recordCrash(Database &database, const std::string &label,
-                                  int64_t process, const std::string &how);
+                                  int64_t process, const std::string &how,
+                                  const std::string &log);
 
 } // namespace tarpon::fleet
 

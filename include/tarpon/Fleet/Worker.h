@@ -41,6 +41,9 @@ struct WorkerOptions {
   bool takesTurns = false;
   /// Slurm's number of the job that started the worker; "" for none.
   std::string slurmJob;
+  /// Returns what the process has written to its standard error since the last
+  /// call, for the log of a job; null where nobody keeps it.
+  std::function<std::string()> takeErrors;
   /// Polled often. When it returns true, the jobs are given back and the
   /// process ends.
   std::function<bool()> shouldEnd;

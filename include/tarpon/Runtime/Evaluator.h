@@ -14,6 +14,7 @@
 #ifndef TARPON_RUNTIME_EVALUATOR_H
 #define TARPON_RUNTIME_EVALUATOR_H
 
+#include "tarpon/Runtime/OutputPipe.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Runtime/Tensor.h"
 
@@ -142,6 +143,14 @@ public:
 
   static constexpr int kIdleFactor = 6;
 
+  /// From its next start on, the process writes its errors, and those of the
+  /// candidates, to nobody's terminal or file: their end is kept for
+  /// takeErrors.
+  void keepErrors() { keepsErrors = true; }
+  /// Returns what was written since the last call, also by processes that have
+  /// died.
+  OutputTail takeErrors() { return errors.take(); }
+
   /// The running process, or -1.
   int processId() const { return process; }
 
@@ -152,6 +161,7 @@ private:
   Status start();
   Transfer exchange(std::string_view request, std::string &answer,
                     std::chrono::milliseconds timeLimit);
+  bool waitFor(short events, Deadline deadline);
   Transfer send(std::string_view text, Deadline deadline);
   Transfer receiveLine(std::string &line, Deadline deadline);
   Result<EvaluationAnswer> attempt(const EvaluationRequest &request,
@@ -165,6 +175,8 @@ private:
   int process = -1;
   int channel = -1;
   int64_t nextId = 1;
+  bool keepsErrors = false;
+  OutputPipe errors;
   std::string received;
   /// Explains why the last answer could not be read; empty if it could.
   std::string garbled;

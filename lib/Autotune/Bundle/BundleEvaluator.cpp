@@ -167,6 +167,12 @@ BundleEvaluator::BundleEvaluator(const std::string &evaluatorProgram,
 
 BundleEvaluator::~BundleEvaluator() = default;
 
+void BundleEvaluator::keepErrors() { state->evaluator.keepErrors(); }
+
+runtime::OutputTail BundleEvaluator::takeErrors() {
+  return state->evaluator.takeErrors();
+}
+
 /// The target of a bundle, if its packages are for that one.
 static Result<std::shared_ptr<const Target>>
 findBundleTarget(const CandidateBundle &bundle,

@@ -145,6 +145,40 @@ void prints(void *const *buffers, const int64_t *params, int64_t begin,
   scaleAndAdd(buffers, params, begin, end, scratch);
 }
 
+// Says what it thinks of its data.
+void complains(void *const *buffers, const int64_t *params, int64_t begin,
+               int64_t end, void *scratch) {
+  static const char text[] = "no good\n";
+  if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+    abort();
+  scaleAndAdd(buffers, params, begin, end, scratch);
+}
+
+static void rave(void) {
+  static const char line[1024] = "again and again";
+  for (int i = 0; i < 1024; ++i)
+    if (write(STDERR_FILENO, line, sizeof(line)) < 0)
+      abort();
+}
+
+// Says more than a pipe holds, and dies of it.
+void raves(void *const *buffers, const int64_t *params, int64_t begin,
+           int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  static const char text[] = "the last words\n";
+  rave();
+  if (write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
+    abort();
+}
+
+// Never stops to talk.
+void ravesForever(void *const *buffers, const int64_t *params, int64_t begin,
+                  int64_t end, void *scratch) {
+  (void)buffers, (void)params, (void)begin, (void)end, (void)scratch;
+  while (1)
+    rave();
+}
+
 // Does what no kernel needs, and adds 1 to the first output for each call that
 // is not refused.
 void triesToEscape(void *const *buffers, const int64_t *params, int64_t begin,

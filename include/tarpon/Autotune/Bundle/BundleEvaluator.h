@@ -12,6 +12,7 @@
 #include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/Progress.h"
 #include "tarpon/Autotune/Store/Journal.h"
+#include "tarpon/Runtime/OutputPipe.h"
 #include "tarpon/Runtime/Result.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -44,6 +45,11 @@ public:
   runtime::Result<std::vector<Measurement>>
   measure(const std::string &path, llvm::ArrayRef<Measurement> known,
           Deadline deadline = Deadline::never());
+
+  /// The errors that the process and its candidates write: see
+  /// EvaluatorProcess.
+  void keepErrors();
+  runtime::OutputTail takeErrors();
 
 private:
   struct State;
