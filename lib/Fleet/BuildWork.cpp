@@ -217,7 +217,7 @@ PhaseResult BuildWork::finish(const Lease &lease,
 }
 
 PhaseResult BuildWork::run(const Lease &lease, std::string &log,
-                           const std::function<bool()> & /*isLost*/) {
+                           const std::function<bool()> &isLost) {
   mlir::FailureOr<Problem> problem = parseProblem(lease.key);
   if (mlir::failed(problem))
     return PhaseResult::fail(Cause::Compile,
@@ -235,7 +235,10 @@ PhaseResult BuildWork::run(const Lease &lease, std::string &log,
   const TargetInfo &info = target.compiler->getTarget();
   Result<std::optional<CandidateBundle>> bundle =
       builder->build(*problem, static_cast<size_t>(session.settings.candidates),
-                     getLimits(session.settings, info), *winners);
+                     getLimits(session.settings, info), *winners,
+                     Deadline::never().orWhen(isLost));
+  if (isLost())
+    return PhaseResult::fail(Cause::Returned, "the lease was lost");
   if (!bundle)
     return PhaseResult::fail(getDiskCauseOr(Cause::Compile, bundle.message()),
                              bundle.message());

@@ -187,7 +187,7 @@ Result<CandidateBundle> BundleBuilder::makeHead(const Problem &problem,
 Result<std::optional<CandidateBundle>>
 BundleBuilder::build(const Problem &given, size_t max,
                      const SolutionLimits &limits,
-                     llvm::ArrayRef<CandidateKey> first) {
+                     llvm::ArrayRef<CandidateKey> first, Deadline deadline) {
   // As for measurers: kernels are the same for all scales.
   Problem problem = given.withUnitScales();
   std::vector<Contender> contenders;
@@ -205,7 +205,11 @@ BundleBuilder::build(const Problem &given, size_t max,
   bundle->candidates.resize(next->size());
   parallelFor(
       next->size(), std::max(1, runtime::availableCores()), [&](size_t i) {
-        bundle->candidates[i] = compile(problem, contenders[(*next)[i]]);
+        if (!deadline.isOver())
+          bundle->candidates[i] = compile(problem, contenders[(*next)[i]]);
       });
+  llvm::erase_if(bundle->candidates, [](const BundledCandidate &candidate) {
+    return candidate.key.solver.empty();
+  });
   return std::optional<CandidateBundle>(std::move(*bundle));
 }

@@ -25,6 +25,7 @@
 
 #include "gmock/gmock.h"
 
+#include <atomic>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -293,6 +294,25 @@ TEST_F(BundleSearchTest, NothingIsMeasuredOnceNobodyWaitsForIt) {
   auto measured = evaluator.measure(path, {}, Deadline::never().orWhen(isLost));
   ASSERT_TRUE(measured) << measured.message();
   EXPECT_LT(measured->size(), bundle->candidates.size());
+}
+
+TEST_F(BundleSearchTest, NothingIsCompiledOnceNobodyWaitsForIt) {
+  HostileSolver right("right-v1", HostileSolver::Right, /*configCount=*/7);
+  ScopedExtraSolvers extra({&right});
+  options.method = SearchMethodKind::Exhaustive;
+  BundleBuilder builder(compiler, *journal, nullptr, nullptr, options);
+  // Threads ask it.
+  std::atomic<int> looks = 0;
+  Deadline::Condition isLost = [&] { return ++looks > 1; };
+  auto part = builder.build(problem, 4, only({&right}), {},
+                            Deadline::never().orWhen(isLost));
+  ASSERT_TRUE(part && *part) << part.message();
+  ASSERT_EQ((*part)->candidates.size(), 1u);
+  EXPECT_EQ((*part)->candidates[0].key.solver, "right-v1");
+  EXPECT_EQ(looks, 4);
+  auto all = builder.build(problem, 4, only({&right}));
+  ASSERT_TRUE(all && *all) << all.message();
+  EXPECT_EQ((*all)->candidates.size(), 4u);
 }
 
 /// A candidate that cannot reach the final is dropped, since the evaluator

@@ -9,6 +9,7 @@
 #define TARPON_AUTOTUNE_BUNDLE_BUNDLEBUILDER_H
 
 #include "tarpon/Autotune/Bundle/CandidateBundle.h"
+#include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/SearchOptions.h"
 #include "tarpon/Autotune/Search/Solution.h"
 #include "tarpon/Autotune/Search/SolutionRanker.h"
@@ -55,11 +56,14 @@ public:
   /// their packages are large (policy::kMaxPackageBytes). When the method has
   /// come to its own end, that is recorded in the journal as a finding. Those
   /// of `first` that are candidates without a result come before all others.
+  /// Those whose turn comes after the deadline, whose condition several threads
+  /// ask, are left out.
   ///
   /// An error means that nothing can be measured of the problem.
   runtime::Result<std::optional<CandidateBundle>>
   build(const Problem &problem, size_t max, const SolutionLimits &limits = {},
-        llvm::ArrayRef<CandidateKey> first = {});
+        llvm::ArrayRef<CandidateKey> first = {},
+        Deadline deadline = Deadline::never());
 
 private:
   runtime::Result<std::vector<size_t>>

@@ -159,7 +159,7 @@ void addFleetAbort(CommandSet &commands) {
   auto [sub, arguments] = commands.addVerb(
       "fleet", "abort",
       "Abort jobs that have not ended; a worker that has one stops before the "
-      "next candidate that it would measure, or when its round is compiled",
+      "next candidate that it would compile or measure",
       runFleetAbort);
   addFilter(sub, arguments);
 }
