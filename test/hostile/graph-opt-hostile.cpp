@@ -22,6 +22,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -95,7 +96,8 @@ public:
   }
 };
 
-/// Writes to the standard error: the colour red, and a line.
+/// Writes to the standard error: the colour red, and a line. The compiler
+/// warns of it.
 class TalkingSolver final : public PlantedSolver {
 public:
   using PlantedSolver::PlantedSolver;
@@ -107,6 +109,7 @@ public:
     launch.kernel.symbol = "hostile_talking";
     auto emit = launch.kernel.emit;
     launch.kernel.emit = [emit](KernelBuilder &b) {
+      llvm::errs() << "the compiler warns\n";
       emitWrite(b, "\x1b[31mhi\n");
       emit(b);
     };
