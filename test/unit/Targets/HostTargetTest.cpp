@@ -98,12 +98,12 @@ TEST_F(HostTarget, LevelsNarrow) {
 
 TEST_F(HostTarget, FewCpusHaveAmx) {
   for (const char *cpu : {"sapphirerapids", "emeraldrapids", "graniterapids"}) {
-    TargetInfo target = *getCpuTarget(cpu);
+    TargetInfo target = *getCpuTarget(cpu, /*threads=*/1);
     EXPECT_TRUE(target.hasAmxInt8 && target.hasAmxBf16) << cpu;
   }
   for (const char *cpu : {"x86-64-v3", "x86-64-v4", "cascadelake",
                           "icelake-server", "cooperlake", "znver5"}) {
-    TargetInfo target = *getCpuTarget(cpu);
+    TargetInfo target = *getCpuTarget(cpu, /*threads=*/1);
     EXPECT_FALSE(target.hasAmxInt8 || target.hasAmxBf16) << cpu;
   }
 }
