@@ -25,15 +25,15 @@ namespace tarpon::fleet {
 
 struct LoadCount {
   /// The number of problems with the tag, of jobs that were made, of finished
-  /// ones that begin anew, and of waiting ones with another priority than
-  /// before.
+  /// ones that begin anew, and of those that have not ended and have another
+  /// priority than before.
   int64_t tagged = 0, made = 0, begun = 0, moved = 0;
 };
 
 /// Makes a job of each problem with the tag, unless the session has one. With
 /// `again`, jobs that have ended begin anew, and what was measured for them
-/// before is not looked at. A priority is that of jobs that wait already, too;
-/// without one, new jobs have 0. A dry run only counts.
+/// before is not looked at. A priority is also that of jobs that have not
+/// ended; without one, new jobs have 0. A dry run only counts.
 runtime::Result<LoadCount> loadJobs(Database &database, const Session &session,
                                     const std::string &tag,
                                     std::optional<double> priority, bool again);

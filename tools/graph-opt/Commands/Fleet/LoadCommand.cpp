@@ -131,7 +131,7 @@ void addFleetLoad(CommandSet &commands) {
       ->check(options::isBetween(2.0, 86400.0));
   sub->add_option(
          "--priority", arguments.priority,
-         "Jobs with more go first, those that wait already, too (default: 0)")
+         "Jobs with more go first, also those that have not ended (default: 0)")
       ->type_name("X");
   sub->add_flag("--dry-run", arguments.isDryRun, "Only count the jobs");
 }
