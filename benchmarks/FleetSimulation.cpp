@@ -40,6 +40,13 @@ static llvm::cl::opt<std::string> url(llvm::cl::Positional, llvm::cl::Required,
                                       llvm::cl::desc("DB"));
 static llvm::cl::opt<int64_t> numJobs("jobs", llvm::cl::init(1000000));
 static llvm::cl::opt<int64_t> numWorkers("workers", llvm::cl::init(1000));
+static llvm::cl::opt<bool>
+    prepareOnly("prepare-only",
+                llvm::cl::desc("Make the jobs, and leave them to others"));
+static llvm::cl::opt<int64_t> joinAs(
+    "join-as", llvm::cl::init(0),
+    llvm::cl::desc("Take the jobs that another process has prepared; the "
+                   "number, from 1, of the first of this one's workers"));
 static llvm::cl::opt<int64_t> serverProcess(
     "server-process",
     llvm::cl::desc("The server's first process, whose use of the cores is "
@@ -67,8 +74,6 @@ struct Tally {
   /// Connections that the server made wait for too long.
   std::atomic<int64_t> connectedLate = 0;
   std::string firstFailure;
-  /// The jobs that have ended, at whatever time.
-  std::atomic<int64_t> ended = 0;
 
   /// The span in which things count: workers end with their batches.
   Clock::time_point from, until;
@@ -161,6 +166,16 @@ static int64_t prepare(Database &database) {
   return id;
 }
 
+/// The session that another process has prepared.
+static int64_t join(Database &database) {
+  auto session = takeRow(
+      database.query("SELECT id FROM session WHERE label = 'simulation'"),
+      "no jobs were prepared");
+  if (!session)
+    check(runtime::Status(session.error()));
+  return session->integer(0);
+}
+
 /// Four candidates, as a round of a small problem has.
 static std::vector<Measurement> pretend(const Lease &lease) {
   std::vector<Measurement> rows(4);
@@ -195,8 +210,11 @@ public:
         nextLook(Clock::now() + number * kBetweenLooks / numWorkers) {}
 
   runtime::Status takeSome();
+  /// Returns true if no job was left when this worker last found none.
+  bool isDone() const { return hasEnded; }
 
 private:
+  runtime::Status rest();
   runtime::Status read(const Lease &lease);
   runtime::Status doJob(const Lease &lease);
   runtime::Status giveBack(const Lease &lease);
@@ -212,6 +230,7 @@ private:
   /// Of many builders, some look at any time.
   Clock::time_point nextLook;
   ClaimSize claimSize{kLeaseSeconds};
+  bool hasEnded = false;
   int64_t idleMs = kShortestIdleMs;
   static constexpr int64_t kShortestIdleMs = 20;
 };
@@ -279,8 +298,6 @@ runtime::Status Worker::doJob(const Lease &lease) {
     return done.error();
   if (!*done)
     ++tally.refused;
-  else if (!next.phase)
-    ++tally.ended;
   if (*done && tally.counts())
     ++(next.phase ? tally.handedOver : tally.completed);
   return runtime::success();
@@ -307,6 +324,18 @@ runtime::Status Worker::takeSome() {
                      ? giveBack(lease)
                      : doJob(lease);
         });
+  }
+  return rest();
+}
+
+/// Waits for jobs that others hand over.
+runtime::Status Worker::rest() {
+  if (untilDone) {
+    auto left = database.query("SELECT 1 FROM job WHERE state IN ('waiting', "
+                               "'leased') LIMIT 1");
+    if (!left)
+      return left.error();
+    hasEnded = left->empty();
   }
   // One or two workers do what a builder and an evaluator do on each node.
   if (numWorkers < 3)
@@ -349,7 +378,7 @@ static void work(int64_t session, int64_t number, Clock::time_point start,
   if (!database)
     return tally.fail(status.message());
   Worker worker(*database, session, number, tally);
-  while (status && (untilDone ? tally.ended < numJobs : Clock::now() < end))
+  while (status && (untilDone ? !worker.isDone() : Clock::now() < end))
     status = worker.takeSome();
   if (!status)
     tally.fail(status.message());
@@ -369,7 +398,9 @@ int main(int argc, char **argv) {
   if (!opened)
     check(runtime::Status(opened.error()));
   Clock::time_point prepared = Clock::now();
-  int64_t session = prepare(**opened);
+  int64_t session = joinAs ? join(**opened) : prepare(**opened);
+  if (prepareOnly)
+    return 0;
   double prepareSeconds = since(prepared) / 1000;
   Tally tally;
   Clock::time_point start = Clock::now() + std::chrono::seconds(5);
@@ -381,8 +412,10 @@ int main(int argc, char **argv) {
   Clock::time_point end = after(warmup + seconds);
   tally.until = untilDone ? Clock::time_point::max() : end;
   std::vector<std::thread> threads;
+  int64_t firstWorker = std::max<int64_t>(joinAs, 1);
   for (int64_t i = 0; i < numWorkers; ++i)
-    threads.emplace_back(work, session, i + 1, start, end, std::ref(tally));
+    threads.emplace_back(work, session, firstWorker + i, start, end,
+                         std::ref(tally));
   std::this_thread::sleep_until(tally.from);
   ServerLoad before = readLoad(**opened, serverProcess);
   if (!untilDone)

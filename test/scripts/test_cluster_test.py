@@ -45,7 +45,7 @@ class NoClusterTest(unittest.TestCase):
     def test_missing_packages_are_installed(self) -> None:
         self.patch(mock.patch.object(os, "geteuid", return_value=0))
         self.patch(mock.patch.dict(isolation.PROGRAMS, {"munge": ("no-such-munged",)}))
-        for arguments in ([], ["--self"], ["--faults", "1"]):
+        for arguments in ([], ["--self"], ["--faults", "1"], ["--two-nodes"]):
             self.programs.clear()
             self.assertEqual(
                 self.run_it(*arguments),
