@@ -1,4 +1,4 @@
-//===- GlobalResult.cpp - What tuning a model has come to -----------------===//
+//===- GlobalResult.cpp - The result of tuning a model --------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -83,6 +83,8 @@ std::string tarpon::nameTuning(const TuningFile::Model &model,
     name += ", dtypes of regions";
   if (regions.choosesLayouts)
     name += ", layouts of regions";
+  if (regions.choosesFusion)
+    name += ", fusion of regions";
   return name;
 }
 
