@@ -76,7 +76,9 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                             const std::string &layout,
                             const NamedTarget &named) {
   OpPassManager &passes = getFunctionPasses(pm);
-  if (!options.perRegion)
+  if (options.perRegion)
+    passes.addPass(createSplitRegionsPass());
+  else
     addFusionPasses(passes, options, named);
   addDtypePasses(passes, options);
   passes.addPass(createSplitTransposesPass({layout}));

@@ -15,19 +15,24 @@
 using namespace mlir;
 using namespace tarpon;
 
+static constexpr llvm::StringLiteral kUnfused = "unfused";
+
 std::string tarpon::printRegionChoice(const RegionChoice &choice) {
   return std::string(runtime::getPrecisionName(choice.dtype)) + "/" +
-         choice.layout.name();
+         choice.layout.name() +
+         (choice.fusion == Fusion::On ? "" : "/" + kUnfused.str());
 }
 
 std::optional<RegionChoice> tarpon::parseRegionChoice(StringRef text) {
-  auto [dtype, layout] = text.split('/');
+  auto [dtype, rest] = text.split('/');
+  auto [layout, fusion] = rest.split('/');
   std::optional<runtime::Precision> precision =
       runtime::parsePrecision(dtype.str());
   FailureOr<Layout> parsed = parseLayout(layout);
-  if (!precision || failed(parsed))
+  if (!precision || failed(parsed) || (!fusion.empty() && fusion != kUnfused))
     return std::nullopt;
-  return RegionChoice{*precision, *parsed};
+  return RegionChoice{*precision, *parsed,
+                      fusion.empty() ? Fusion::On : Fusion::Off};
 }
 
 SmallVector<FusedOp> tarpon::getChosenRegions(func::FuncOp function) {
@@ -54,6 +59,8 @@ LogicalResult tarpon::setRegionChoices(func::FuncOp function,
     region->setAttr(kLayoutAttrName,
                     builder.getStringAttr(choice.layout.name()));
     region->setAttr(kRegionAttrName, builder.getI64IntegerAttr(index));
+    if (choice.fusion == Fusion::Off)
+      region->setAttr(kUnfusedAttrName, builder.getUnitAttr());
   }
   return success();
 }

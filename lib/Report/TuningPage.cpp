@@ -184,8 +184,8 @@ static void printCandidate(const TuningFile &file, size_t index,
   std::optional<size_t> point = findPoint(file, index);
   printNumber("#" + std::to_string(index), os);
   printNumber(point ? std::to_string(*point) : "", os);
-  for (const std::string &word : {choice.getDtypeName(), choice.getLayoutName(),
-                                  std::string(getFusionName(choice.fusion))})
+  for (const std::string &word :
+       {choice.getDtypeName(), choice.getLayoutName(), choice.getFusionName()})
     os << "<td class=\"word\">" << word << "</td>";
   printAccuracy(candidate.accuracy, columns, os);
   printNumber(candidate.pipeline ? showPipeline(*candidate.pipeline) : "-", os);

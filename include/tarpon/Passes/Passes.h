@@ -35,6 +35,9 @@ inline constexpr llvm::StringLiteral kStoredMeansAttrName =
 /// read them last, tarpon-assign-dtype and tarpon-assign-layout, remove them.
 inline constexpr llvm::StringLiteral kPrecisionAttrName = "tarpon.precision";
 inline constexpr llvm::StringLiteral kLayoutAttrName = "tarpon.layout";
+/// On fused ops: the ops of the region are to be launches of their own.
+/// tarpon-split-regions obeys.
+inline constexpr llvm::StringLiteral kUnfusedAttrName = "tarpon.unfused";
 /// On fused ops: the region's index among those that have choices, which
 /// identifies it in every plan of a model.
 inline constexpr llvm::StringLiteral kRegionAttrName = "tarpon.region";

@@ -225,6 +225,30 @@ def AssignLayoutPass : Tarpon_FuncPass<"tarpon-assign-layout"> {
   ];
 }
 
+def SplitRegionsPass : Tarpon_FuncPass<"tarpon-split-regions"> {
+  let summary = "Make a region of each op of regions that are not to be fused";
+  let description = [{
+    Runs on fused functions, in front of the passes that choose dtypes and
+    layouts. A region with the attribute `tarpon.unfused` becomes one region
+    for each of its ops, which have its precision, its layout and its index; the
+    last one has the range of its result. A region that is to compute in int8
+    cannot be split, since the ranges of the values within it are unknown.
+
+    ```mlir
+    %0 = tarpon.fused(%a0 = %x, %a1 = %w) attributes {tarpon.unfused} ... {
+      %1 = tarpon.conv %a0, %a1 ...
+      %2 = tarpon.relu %1 ...
+    }
+    // becomes
+    %1 = tarpon.fused(%a0 = %x, %a1 = %w) ... { tarpon.conv %a0, %a1 ... }
+    %0 = tarpon.fused(%a0 = %1) ... { tarpon.relu %a0 ... }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSplit", "num-split", "Regions that were split">
+  ];
+}
+
 def SplitTransposesPass : Tarpon_FuncPass<"tarpon-split-transposes"> {
   let summary = "Let transposes read and write the chosen layout";
   let description = [{

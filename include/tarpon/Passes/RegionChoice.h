@@ -9,6 +9,7 @@
 #define TARPON_PASSES_REGIONCHOICE_H
 
 #include "tarpon/IR/TarponOps.h"
+#include "tarpon/Passes/Fusion.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
 
@@ -20,15 +21,17 @@
 
 namespace tarpon {
 
-/// The precision and the layout that a region computes in.
+/// The precision and the layout that a region computes in, and whether its
+/// operations stay together.
 struct RegionChoice {
   runtime::Precision dtype = runtime::Precision::F32;
   Layout layout;
+  Fusion fusion = Fusion::On;
 
   auto operator<=>(const RegionChoice &) const = default;
 };
 
-/// "int8/nhwc".
+/// "int8/nhwc", or "fp32/nhwc/unfused".
 std::string printRegionChoice(const RegionChoice &choice);
 /// Returns none for any other text.
 std::optional<RegionChoice> parseRegionChoice(llvm::StringRef text);
@@ -43,8 +46,8 @@ llvm::SmallVector<FusedOp> getChosenRegions(mlir::func::FuncOp function);
 mlir::LogicalResult setRegionChoices(mlir::func::FuncOp function,
                                      llvm::ArrayRef<RegionChoice> choices);
 
-/// The index of a region that was marked; none for those that passes have
-/// added.
+/// The index of a region that was marked, which the parts of a split one share;
+/// none for those that passes have added.
 std::optional<size_t> getRegionIndex(FusedOp op);
 
 } // namespace tarpon

@@ -30,9 +30,18 @@ std::string GlobalChoice::getLayoutName() const {
   return isMixed ? kMixed : layout.name();
 }
 
+std::string GlobalChoice::getFusionName() const {
+  bool isMixed = llvm::any_of(regions, [](const RegionChoice &region) {
+    return region.fusion == Fusion::Off;
+  });
+  return isMixed ? kMixed : std::string(tarpon::getFusionName(fusion));
+}
+
 std::string GlobalChoice::name() const {
-  return getDtypeName() + "/" + getLayoutName() +
-         (fusion == Fusion::On ? "" : "/unfused");
+  std::string name = getDtypeName() + "/" + getLayoutName();
+  if (fusion == Fusion::Off)
+    return name + "/unfused";
+  return getFusionName() == kMixed ? name + "/partly-fused" : name;
 }
 
 GlobalChoice tarpon::makeRegionChoice(std::vector<RegionChoice> regions,

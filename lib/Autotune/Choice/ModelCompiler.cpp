@@ -132,10 +132,14 @@ ModelCompiler::mark(const GlobalChoice &choice) {
 static std::map<size_t, PreparedRegion> collectRegions(func::FuncOp function) {
   std::map<size_t, PreparedRegion> regions;
   function.walk([&](FusedOp op) {
-    if (std::optional<size_t> index = getRegionIndex(op))
-      regions[*index] = {
-          poseProblem(op).getValue().key(),
-          getTensorDesc(op.getType(), /*constant=*/false).layout};
+    std::optional<size_t> index = getRegionIndex(op);
+    if (!index)
+      return;
+    auto [region, isNew] = regions.try_emplace(*index);
+    region->second.problems.push_back(poseProblem(op).getValue().key());
+    if (isNew)
+      region->second.layout =
+          getTensorDesc(op.getType(), /*constant=*/false).layout;
   });
   return regions;
 }
@@ -154,7 +158,7 @@ Result<PreparedModel> ModelCompiler::prepare(const GlobalChoice &choice) {
   function->setAttr("tarpon.layout",
                     builder.getStringAttr(choice.getLayoutName()));
   function->setAttr("tarpon.fusion",
-                    builder.getStringAttr(getFusionName(choice.fusion)));
+                    builder.getStringAttr(choice.getFusionName()));
   Status chosen = runPasses(function, choice.name(), [&](OpPassManager &pm) {
     buildChoicePipeline(pm, {choice.dtype, choice.layout, choice.fusion,
                              compiler.getTarget(),

@@ -32,8 +32,8 @@ using SolutionSource = std::function<runtime::Result<Solution>(
 
 /// A region of a model for which each region was chosen.
 struct PreparedRegion {
-  /// The key of its problem.
-  std::string problem;
+  /// The keys of its problems: of one, or of each of its operations.
+  std::vector<std::string> problems;
   /// The layout in which it computes, which is nchw if it cannot compute in the
   /// one that was chosen.
   Layout layout;

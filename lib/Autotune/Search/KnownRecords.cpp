@@ -15,8 +15,10 @@ using namespace tarpon;
 
 KnownRecords::KnownRecords(llvm::StringRef problem, const Journal &user,
                            const Journal *system,
-                           llvm::function_ref<CandidateDigests()> getCandidates)
-    : rows(user.getMeasurements(problem)), findings(user.getFindings(problem)) {
+                           llvm::function_ref<CandidateDigests()> getCandidates,
+                           llvm::ArrayRef<std::string> hiddenRuns)
+    : rows(user.getMeasurements(problem, hiddenRuns)),
+      findings(user.getFindings(problem, hiddenRuns)) {
   if (getCandidates && !findings.empty())
     candidates = getCandidates();
   if (!system)

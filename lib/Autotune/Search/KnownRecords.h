@@ -10,6 +10,7 @@
 
 #include "tarpon/Autotune/Search/Solution.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <vector>
@@ -22,10 +23,12 @@ class KnownRecords {
 public:
   /// `system` may be null. `getCandidates` returns the candidates that the
   /// problem has by now; it is called if there are findings. Without it, all
-  /// findings count as out of date.
+  /// findings count as out of date. The user's records of `hiddenRuns` are left
+  /// out.
   KnownRecords(llvm::StringRef problem, const Journal &user,
                const Journal *system,
-               llvm::function_ref<CandidateDigests()> getCandidates = nullptr);
+               llvm::function_ref<CandidateDigests()> getCandidates = nullptr,
+               llvm::ArrayRef<std::string> hiddenRuns = {});
 
   const std::vector<Measurement> &getRows() const { return rows; }
   /// The user's records only.

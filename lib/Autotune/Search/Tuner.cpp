@@ -83,8 +83,10 @@ Status Tuner::recordFinding(const Problem &problem, Finding finding) {
 }
 
 KnownRecords Tuner::getKnown(const Problem &problem) const {
-  return {problem.key(), journal, system,
-          [&] { return getCandidates(problem); }};
+  std::string key = problem.key();
+  llvm::ArrayRef<std::string> hidden = hiddenRuns;
+  return {key, journal, system, [&] { return getCandidates(problem); },
+          found.count(key) ? llvm::ArrayRef<std::string>() : hidden};
 }
 
 /// A target whose kernels the reference solver does not make has an arbiter.
@@ -402,6 +404,7 @@ Status Tuner::measureGuesses(const Problem &problem,
 Result<Solution> Tuner::find(const Problem &problem,
                              const FindRequest &request) {
   ++statistics.problems;
+  found.insert(problem.key());
   const FindRule &rule =
       getFindRule(request.tuning ? withTuning(findPolicy) : findPolicy);
   SolutionLimits limits = request.limits;

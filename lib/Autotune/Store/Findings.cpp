@@ -29,18 +29,21 @@ static constexpr FindingKind kKinds[] = {{Finding::Found, "found"},
                                          {Finding::Searched, "searched"},
                                          {Finding::Verified, "verified"}};
 
-std::vector<FindingRecord> Journal::getFindings(llvm::StringRef problem) const {
+std::vector<FindingRecord>
+Journal::getFindings(llvm::StringRef problem,
+                     llvm::ArrayRef<std::string> hiddenRuns) const {
   std::vector<FindingRecord> findings;
   read([&](const StoreFile &file) {
-    std::string sql =
-        "SELECT kind, candidates FROM sound_finding WHERE problem = ? AND " +
-        std::string(kOfThisBuild);
+    std::string sql = "SELECT kind, candidates, run FROM sound_finding WHERE "
+                      "problem = ? AND " +
+                      std::string(kOfThisBuild);
     SqlStatement rows(file.database(), sql.c_str());
     bindContext(rows.bind(problem), context);
     findings.clear();
     while (rows.next())
       for (const FindingKind &kind : kKinds)
-        if (rows.text(0) == kind.name)
+        if (rows.text(0) == kind.name &&
+            !llvm::is_contained(hiddenRuns, rows.text(2)))
           findings.push_back(
               {kind.finding, CandidateDigests::parse(rows.text(1))});
     return !rows.failed();

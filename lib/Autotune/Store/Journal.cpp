@@ -315,7 +315,8 @@ std::vector<std::string> Journal::getMeasuredProblems() const {
 }
 
 std::vector<Measurement>
-Journal::getMeasurements(llvm::StringRef problem) const {
+Journal::getMeasurements(llvm::StringRef problem,
+                         llvm::ArrayRef<std::string> hiddenRuns) const {
   std::vector<Measurement> result;
   read([&](const StoreFile &file) {
     std::string sql = selectServed("SELECT * FROM sound_measurement WHERE "
@@ -327,7 +328,8 @@ Journal::getMeasurements(llvm::StringRef problem) const {
     while (rows.next()) {
       Measurement m = readMeasurement(rows);
       // A damaged index leads to rows of other problems.
-      if (m.key.problem != problem)
+      if (m.key.problem != problem ||
+          llvm::is_contained(hiddenRuns, rows.text("run")))
         continue;
       m.isEarlier = rows.integer("id") <= lastEarlierRow;
       m.isSystem = isShipped;

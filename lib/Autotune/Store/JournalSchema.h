@@ -89,6 +89,17 @@ CREATE TABLE IF NOT EXISTS model (
   time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
 )sql";
 
+/// The tunings of models that have begun and not come to their end. The table
+/// is created when the first one begins.
+inline constexpr const char *kTuningSchema = R"sql(
+CREATE TABLE IF NOT EXISTS tuning (
+  id INTEGER PRIMARY KEY,
+  what TEXT NOT NULL,
+  target TEXT NOT NULL, threads INTEGER NOT NULL,
+  run TEXT NOT NULL,
+  time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));
+)sql";
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_AUTOTUNE_STORE_JOURNALSCHEMA_H

@@ -75,7 +75,7 @@ std::string tarpon::formatCandidates(const TuningFile &record) {
     const GlobalChoice &choice = candidate.choice;
     os << llvm::format(
         "%c %-6s%-8s%-8s", isWinner ? '*' : ' ', choice.getDtypeName().c_str(),
-        choice.getLayoutName().c_str(), getFusionName(choice.fusion).data());
+        choice.getLayoutName().c_str(), choice.getFusionName().c_str());
     printAccuracy(os, candidate.accuracy, metric != nullptr);
     if (candidate.pipeline &&
         candidate.pipeline->getTimeSource() == TimeSource::Modelled)

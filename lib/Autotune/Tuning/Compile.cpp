@@ -354,6 +354,7 @@ Status Compilation::tune() {
     regions.fusion = Fusion::On;
   regions.choosesDtypes = options.dtype.perRegion;
   regions.choosesLayouts = options.layout.perRegion;
+  regions.choosesFusion = options.fusion.perRegion;
   global.setRegionOptions(std::move(regions));
   Result<GlobalResult> result = global.run(enumerateChoices(
       options.dtype.values, options.layout.values, options.fusion.values));

@@ -9,6 +9,7 @@
 
 #include "Choice/ModelCompiler.h"
 #include "Measure/PipelineMeasurer.h"
+#include "Tuning/PipelineKey.h"
 #include "Tuning/PlanFinal.h"
 #include "Tuning/PlanMaker.h"
 #include "Tuning/ProblemWeights.h"
@@ -37,7 +38,8 @@ using runtime::Status;
 GlobalTuner::GlobalTuner(ModelCompiler &model, Tuner &tuner, Journal &journal,
                          Progress &progress, const CalibrationInputs &inputs,
                          PipelineMeasurer &measurer)
-    : model(model), tuner(tuner), progress(progress), measurer(measurer),
+    : model(model), tuner(tuner), journal(journal), progress(progress),
+      inputs(inputs), measurer(measurer),
       maker(std::make_unique<PlanMaker>(model, journal, inputs, measurer)),
       outlook(std::make_unique<TuningSchedule>()),
       regions(std::make_unique<RegionOptions>()) {
@@ -144,9 +146,6 @@ Status GlobalTuner::tryUntuned(Trial &trial, Deadline share) {
   trial.problems = prepared->problems;
   return makePlan(trial, plan, std::move(*prepared));
 }
-
-static const char *const kOutOfTime =
-    "the time was over before it was measured";
 
 /// At least one choice is timed, whatever the time.
 Status GlobalTuner::timeUntuned(Trial &trial, const Deadline &end) {
@@ -444,86 +443,6 @@ Status GlobalTuner::tuneAll() {
 }
 
 //===----------------------------------------------------------------------===//
-// The result
-//===----------------------------------------------------------------------===//
-
-/// An untuned plan that has won over tuned ones is right to keep its guesses,
-/// and a run that has ended by itself is right to leave problems open.
-std::set<std::string> GlobalTuner::listLeftOut(const Trial &trial,
-                                               const ChoicePlan &winner) const {
-  bool hasBeatenTuned = &winner == start && trial.plans.size() > 1;
-  std::set<std::string> keys;
-  for (const LayerRecord &layer : winner.record.layers)
-    if (settled.count(layer.problem) ? hasBeatenTuned : !wasCut)
-      keys.insert(layer.problem);
-  return keys;
-}
-
-static std::string describeError(const ChoicePlan &plan) {
-  const AccuracyRecord &accuracy = *plan.record.accuracy;
-  char text[128];
-  if (accuracy.budget)
-    std::snprintf(text, sizeof(text),
-                  "an error of %.3g, which is over the budget of %.3g",
-                  accuracy.value, *accuracy.budget);
-  else
-    std::snprintf(text, sizeof(text),
-                  "%.4g where fp32 has %.4g, which is over the budget of %.3g",
-                  accuracy.metric->value, accuracy.metric->reference,
-                  accuracy.metric->budget);
-  return plan.record.choice.name() + " has " +
-         (accuracy.budget ? "" : "a " + accuracy.metric->name + " of ") + text;
-}
-
-/// Says why choices cannot be used. A time without an accuracy is no result.
-void GlobalTuner::reportFailures() {
-  for (Trial &trial : trials) {
-    ChoicePlan &plan = trial.plans.back();
-    if (plan.isTimed() && !plan.isMeasured())
-      plan.record.failure = kOutOfTime;
-    if (!plan.record.failure.empty())
-      progress.remark(trial.choice.name() +
-                      " cannot be used: " + plan.record.failure);
-  }
-}
-
-Result<GlobalResult> GlobalTuner::pickResult() {
-  reportFailures();
-  GlobalResult result;
-  std::vector<ChoicePlan *> plans = getPlans();
-  ChoicePlan *winner = pickWinner(plans, start);
-  ChoicePlan &first = trials.front().plans.back();
-  if (!winner && llvm::any_of(plans, [](const ChoicePlan *plan) {
-        return plan->isUsable();
-      }))
-    return Error{"the fastest choices failed when they were measured again"};
-  if (!winner && !first.isMeasured())
-    return Error{"no choice can be used; " + first.record.choice.name() + ": " +
-                 first.record.failure};
-  if (!winner) {
-    std::string what = describeError(first);
-    if (trials.size() > 1)
-      return Error{"no choice is within the accuracy budget; " + what};
-    // This is the only choice, which the user has asked for.
-    result.warning = what;
-    winner = &first;
-  }
-  for (auto [index, trial] : llvm::enumerate(trials)) {
-    bool hasWon = trial.choice == winner->record.choice;
-    result.winner = hasWon ? index : result.winner;
-    result.candidates.push_back(hasWon ? winner->record
-                                       : pickOfChoice(trial.plans).record);
-  }
-  result.progress = std::move(improvements);
-  result.leftOut = listLeftOut(trials[result.winner], *winner);
-  Result<runtime::Package> package = runtime::readPackage(winner->package);
-  if (!package)
-    return package.error();
-  result.package = std::move(*package);
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
 // The run
 //===----------------------------------------------------------------------===//
 
@@ -569,9 +488,31 @@ Status GlobalTuner::tuneRegions() {
   return status;
 }
 
+/// A run that died goes on: what it has measured is told again at the same
+/// steps, so that it decides as it did. Without time, there are no such steps.
+Status GlobalTuner::takeUp(llvm::ArrayRef<GlobalChoice> choices) {
+  if (deadline.isOver())
+    return runtime::success();
+  name = nameTuning(model.describeModel(), inputs.digest, choices, *regions);
+  auto died = journal.beginTuning(name);
+  if (!died)
+    return died.error();
+  tuner.hideRuns(std::move(*died));
+  return runtime::success();
+}
+
+/// Where guesses have won over tuned solutions, the next run has to guess them
+/// again.
+Status GlobalTuner::conclude(const GlobalResult &result) {
+  return name.empty() || result.guessesHaveWon ? runtime::success()
+                                               : journal.endTuning(name);
+}
+
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   begin = std::chrono::steady_clock::now();
+  if (Status status = takeUp(choices); !status)
+    return status.error();
   measurer.setTimesLayers(regions->isWanted());
   if (Status status = maker->open(); !status)
     return status.error();
@@ -594,5 +535,9 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
       return status.error();
   }
   finishWork(workLeft);
-  return pickResult();
+  Result<GlobalResult> result = pickResult();
+  if (result)
+    if (Status status = conclude(*result); !status)
+      return status.error();
+  return result;
 }

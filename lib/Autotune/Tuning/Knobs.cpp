@@ -30,8 +30,8 @@ struct NamedValue {
 template <typename Value>
 static Result<Knob<Value>>
 parseKnob(llvm::StringRef text, const std::string &what,
-          const std::vector<NamedValue<Value>> &known, bool mayPick) {
-  Knob<Value> knob = {text.str(), {}, mayPick && text == kPick};
+          const std::vector<NamedValue<Value>> &known) {
+  Knob<Value> knob = {text.str(), {}, text == kPick};
   if (text == kPickGlobal || knob.perRegion) {
     for (const NamedValue<Value> &each : known)
       knob.values.push_back(each.value);
@@ -48,9 +48,8 @@ parseKnob(llvm::StringRef text, const std::string &what,
       for (const NamedValue<Value> &each : known)
         names.push_back(each.name);
       return Error{"unknown " + what + " '" + part.trim().str() +
-                   "', expected " + llvm::join(names, ", ") +
-                   (mayPick ? ", " + kPick.str() : "") + " or " +
-                   kPickGlobal.str()};
+                   "', expected " + llvm::join(names, ", ") + ", " +
+                   kPick.str() + " or " + kPickGlobal.str()};
     }
     if (!llvm::is_contained(knob.values, found->value))
       knob.values.push_back(found->value);
@@ -62,19 +61,19 @@ Result<DtypeKnob> tarpon::parseDtypeKnob(llvm::StringRef text) {
   std::vector<NamedValue<runtime::Precision>> known;
   for (runtime::Precision precision : runtime::kPrecisions)
     known.push_back({std::string(getPrecisionName(precision)), precision});
-  return parseKnob(text, "dtype", known, /*mayPick=*/true);
+  return parseKnob(text, "dtype", known);
 }
 
 Result<LayoutKnob> tarpon::parseLayoutKnob(llvm::StringRef text) {
   std::vector<NamedValue<Layout>> known;
   for (Layout layout : kChoiceLayouts)
     known.push_back({layout.name(), layout});
-  return parseKnob(text, "layout", known, /*mayPick=*/true);
+  return parseKnob(text, "layout", known);
 }
 
 Result<FusionKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
   std::vector<NamedValue<Fusion>> known;
   for (Fusion fusion : kFusions)
     known.push_back({std::string(getFusionName(fusion)), fusion});
-  return parseKnob(text, "fusion", known, /*mayPick=*/false);
+  return parseKnob(text, "fusion", known);
 }

@@ -9,6 +9,7 @@
 
 #include "Store/Digest.h"
 #include "Store/RecordVersion.h"
+#include "Tuning/RegionTuner.h"
 
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Solver/BehaviourVersion.h"
@@ -66,6 +67,25 @@ static std::string printInputs(const TuningFile::Model &model) {
   for (const auto &[name, shape] : model.inputs)
     text += name + "=" + runtime::shapeToString(shape) + " ";
   return text;
+}
+
+std::string tarpon::nameTuning(const TuningFile::Model &model,
+                               const std::string &calibration,
+                               llvm::ArrayRef<GlobalChoice> choices,
+                               const RegionOptions &regions) {
+  std::string name = model.sha256 + " " + printInputs(model) + calibration;
+  for (const GlobalChoice &choice : choices)
+    name += " " + choice.name();
+  name += " within " + std::to_string(regions.maxError);
+  if (regions.searchesBudget)
+    name += " of a metric";
+  if (regions.choosesDtypes)
+    name += ", dtypes of regions";
+  if (regions.choosesLayouts)
+    name += ", layouts of regions";
+  if (regions.choosesFusion)
+    name += ", fusion of regions";
+  return name;
 }
 
 PipelineKey tarpon::makePipelineKey(const TuningFile::Model &model,

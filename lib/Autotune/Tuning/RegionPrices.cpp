@@ -26,37 +26,53 @@ std::string RegionPrices::add(const Problem &problem) {
   return key;
 }
 
-/// A region that cannot compute in nhwc does so in nchw, whichever it is told.
+std::optional<RegionPrices::Keys> &
+RegionPrices::getKeys(size_t region, size_t state, Fusion fusion) {
+  Posed &posed = regions[region][state];
+  return fusion == Fusion::On ? posed.fused : posed.split;
+}
+
+/// Poses the problems of all regions with one choice. A region that cannot
+/// compute in nhwc does so in nchw, whichever it is told.
+void RegionPrices::poseAll(ModelCompiler &model, const RegionChoice &choice,
+                           Fusion fusion) {
+  Result<PreparedModel> prepared = model.prepare(makeRegionChoice(
+      std::vector<RegionChoice>(regions.size(), choice), fusion));
+  if (!prepared)
+    return;
+  std::map<std::string, const Problem *> problems;
+  for (const auto &[name, problem] : prepared->problems)
+    problems[problem.key()] = &problem;
+  for (size_t region = 0; region < regions.size(); ++region) {
+    RegionChoice actual = {choice.dtype, choice.layout};
+    Keys keys;
+    if (auto posed = prepared->regions.find(region);
+        posed != prepared->regions.end()) {
+      actual.layout = posed->second.layout;
+      for (const std::string &key : posed->second.problems)
+        keys.push_back(add(*problems.at(key)));
+    }
+    size_t state = llvm::find(states, actual) - states.begin();
+    if (state < states.size())
+      getKeys(region, state, choice.fusion) = std::move(keys);
+  }
+}
+
+/// Nothing is known of the values within a region in int8.
 Status RegionPrices::pose(ModelCompiler &model,
                           const RegionStructure &structure,
                           const std::vector<RegionChoice> &allStates,
-                          const std::vector<bool> &isAllowed, Fusion fusion) {
+                          const std::vector<bool> &isAllowed, Fusion fusion,
+                          bool maySplit) {
   states = allStates;
   values = structure.values;
-  size_t count = structure.names.size();
-  regions.assign(count, std::vector<std::optional<std::string>>(states.size()));
+  regions.assign(structure.names.size(), std::vector<Posed>(states.size()));
   for (auto [state, choice] : llvm::enumerate(states)) {
     if (!isAllowed[state])
       continue;
-    Result<PreparedModel> prepared = model.prepare(
-        makeRegionChoice(std::vector<RegionChoice>(count, choice), fusion));
-    if (!prepared)
-      continue;
-    std::map<std::string, const Problem *> problems;
-    for (const auto &[name, problem] : prepared->problems)
-      problems[problem.key()] = &problem;
-    for (size_t region = 0; region < count; ++region) {
-      auto posed = prepared->regions.find(region);
-      // A region that passes have removed costs nothing.
-      if (posed == prepared->regions.end()) {
-        regions[region][state] = "";
-        continue;
-      }
-      RegionChoice actual = {choice.dtype, posed->second.layout};
-      size_t place = llvm::find(states, actual) - states.begin();
-      if (place < states.size())
-        regions[region][place] = add(*problems.at(posed->second.problem));
-    }
+    poseAll(model, choice, fusion);
+    if (maySplit && choice.dtype != runtime::Precision::I8)
+      poseAll(model, {choice.dtype, choice.layout, Fusion::Off}, fusion);
   }
   return poseConversions(structure);
 }
@@ -103,8 +119,8 @@ void RegionPrices::adopt(const PreparedModel &plan,
     add(problem);
   for (auto [region, state] : llvm::enumerate(chosen)) {
     auto posed = plan.regions.find(region);
-    regions[region][state] =
-        posed == plan.regions.end() ? "" : posed->second.problem;
+    getKeys(region, state, plan.choice.regions[region].fusion) =
+        posed == plan.regions.end() ? Keys() : posed->second.problems;
   }
 }
 
@@ -228,15 +244,45 @@ double RegionPrices::getMilliseconds(const std::string &key) const {
   return alone * findRatio(contextScales, price.problem);
 }
 
+/// Returns the sum of the times; none where a problem has no solution.
+std::optional<double>
+RegionPrices::getMilliseconds(const std::optional<Keys> &keys) const {
+  if (!keys)
+    return std::nullopt;
+  double sum = 0;
+  for (const std::string &key : *keys) {
+    if (!isSolvable(key))
+      return std::nullopt;
+    sum += getMilliseconds(key);
+  }
+  return sum;
+}
+
+bool RegionPrices::isFasterSplit(const Posed &posed) const {
+  std::optional<double> fused = getMilliseconds(posed.fused),
+                        split = getMilliseconds(posed.split);
+  return split && (!fused || *split < (1 - policy::kLeastGain) * *fused);
+}
+
+RegionChoice RegionPrices::choose(size_t region, size_t state) const {
+  RegionChoice choice = states[state];
+  if (isFasterSplit(regions[region][state]))
+    choice.fusion = Fusion::Off;
+  return choice;
+}
+
 RegionCosts RegionPrices::getCosts() const {
   RegionCosts costs;
   costs.states = states;
-  for (const auto &keys : regions) {
+  for (const std::vector<Posed> &row : regions) {
     auto &region = costs.regions.emplace_back();
-    for (const std::optional<std::string> &key : keys)
-      region.push_back(key && isSolvable(*key) ? std::optional<RegionCost>(
-                                                     {getMilliseconds(*key), 0})
-                                               : std::nullopt);
+    for (const Posed &posed : row) {
+      std::optional<double> milliseconds =
+          getMilliseconds(isFasterSplit(posed) ? posed.split : posed.fused);
+      region.push_back(milliseconds
+                           ? std::optional<RegionCost>({*milliseconds, 0})
+                           : std::nullopt);
+    }
   }
   costs.values = values;
   for (auto [value, keys] : llvm::zip_equal(costs.values, conversions))

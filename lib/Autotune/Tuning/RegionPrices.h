@@ -25,15 +25,21 @@ namespace tarpon {
 /// measured is guessed by the solver's expectation, in proportion to what was.
 class RegionPrices {
 public:
-  /// Poses all problems. A state in which the model cannot be compiled is left
-  /// out; `isAllowed` says which states may be chosen.
+  /// Poses all problems, also those of split regions if these may be. A state
+  /// in which the model cannot be compiled is left out; `isAllowed` says which
+  /// states may be chosen.
   runtime::Status pose(ModelCompiler &model, const RegionStructure &structure,
                        const std::vector<RegionChoice> &states,
-                       const std::vector<bool> &isAllowed, Fusion fusion);
+                       const std::vector<bool> &isAllowed, Fusion fusion,
+                       bool maySplit);
 
   /// Takes the problems of a plan, and those that regions pose beside the
   /// others in it: in which type a value is stored depends on who reads it.
   void adopt(const PreparedModel &plan, const std::vector<size_t> &states);
+
+  /// Returns the choice for a region in a state: split if its operations take
+  /// clearly less as launches of their own.
+  RegionChoice choose(size_t region, size_t state) const;
 
   /// Takes times within a model. Those that were taken later count.
   void learn(const SolutionTimes &times);
@@ -67,18 +73,30 @@ private:
     bool isSolvable = true;
   };
 
+  /// The keys of a region's problems; empty where passes remove it, so that it
+  /// takes no time.
+  using Keys = std::vector<std::string>;
+  /// Those of a region in a state, fused and split. None where it cannot be so.
+  struct Posed {
+    std::optional<Keys> fused, split;
+  };
+
   std::string add(const Problem &problem);
+  void poseAll(ModelCompiler &model, const RegionChoice &choice, Fusion fusion);
+  std::optional<Keys> &getKeys(size_t region, size_t state, Fusion fusion);
   void askOne(Price &price, RegionMeasurer &measurer, const TargetInfo &target);
   runtime::Status poseConversions(const RegionStructure &structure);
   bool isSolvable(const std::string &key) const;
   double getMilliseconds(const std::string &key) const;
+  std::optional<double> getMilliseconds(const std::optional<Keys> &keys) const;
+  bool isFasterSplit(const Posed &posed) const;
 
   std::vector<RegionChoice> states;
   std::vector<RegionValue> values;
   std::map<std::string, Price> prices;
-  /// The keys of the problems by region and state, and by value and state.
-  /// None where a region cannot be in a state, "" where it takes no time.
-  std::vector<std::vector<std::optional<std::string>>> regions;
+  /// By region and state.
+  std::vector<std::vector<Posed>> regions;
+  /// The keys of conversions by value and state, "" where there is none.
   std::vector<std::vector<std::string>> conversions;
   /// By operation and dtype, what measured times are of guesses, and those
   /// within a model of those alone.

@@ -69,8 +69,8 @@ Status RegionTuner::price() {
   for (const RegionChoice &state : states)
     isAllowed.push_back(llvm::is_contained(options.dtypes, state.dtype) &&
                         llvm::is_contained(options.layouts, state.layout));
-  if (Status status =
-          prices.pose(model, structure, states, isAllowed, options.fusion);
+  if (Status status = prices.pose(model, structure, states, isAllowed,
+                                  options.fusion, options.choosesFusion);
       !status)
     return status;
   for (const RegionPlan &plan : plans)
@@ -263,13 +263,15 @@ std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
 /// is none within the budget, or it cannot be compiled.
 Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   std::optional<Draft> best;
-  std::vector<size_t> before;
+  std::vector<RegionChoice> before;
   for (int round = 0; round < policy::kMaxDrafts; ++round) {
     std::optional<RegionAssignment> assignment = assignWithin(maxError);
-    if (!assignment || assignment->states == before)
+    if (!assignment)
       break;
-    before = assignment->states;
     GlobalChoice choice = makeChoice(*assignment);
+    if (choice.regions == before)
+      break;
+    before = choice.regions;
     Result<PreparedModel> plan = model.prepare(choice);
     if (!plan)
       break;
@@ -287,8 +289,8 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
 
 GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
   std::vector<RegionChoice> choices;
-  for (size_t state : assignment.states)
-    choices.push_back(states[state]);
+  for (auto [region, state] : llvm::enumerate(assignment.states))
+    choices.push_back(prices.choose(region, state));
   return makeRegionChoice(std::move(choices), options.fusion);
 }
 
@@ -344,7 +346,7 @@ Result<bool> RegionTuner::tryBudget(double maxError) {
     Result<std::optional<Draft>> drafted = draft(maxError);
     if (!drafted)
       return drafted.error();
-    if (!*drafted || !tried.insert((*drafted)->assignment.states).second)
+    if (!*drafted || !tried.insert((*drafted)->choice.regions).second)
       return true;
     PredictionRecord prediction = predict(**drafted);
     if (prediction.milliseconds >=

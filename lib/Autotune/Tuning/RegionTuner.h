@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds plans in which each region has a precision and a layout of its own.
+// Finds plans in which each region has a precision, a layout and a fusion of
+// its own.
 //
 // The times of a region are those of its problem in each state: within a whole
 // model that was measured, else alone, else guessed. Its error in a precision
@@ -42,13 +43,15 @@ struct RegionOptions {
   std::vector<Layout> layouts;
   Fusion fusion = Fusion::On;
   /// False where all regions have to agree.
-  bool choosesDtypes = false, choosesLayouts = false;
+  bool choosesDtypes = false, choosesLayouts = false, choosesFusion = false;
   double maxError = 0;
   /// True if plans say whether they are within the budget, which is none of
   /// errors. Then `maxError` says from which errors on regions are told apart.
   bool searchesBudget = false;
 
-  bool isWanted() const { return choosesDtypes || choosesLayouts; }
+  bool isWanted() const {
+    return choosesDtypes || choosesLayouts || choosesFusion;
+  }
 };
 
 class RegionTuner {
@@ -103,7 +106,7 @@ private:
   RegionPrices prices;
   RegionErrors errors;
   std::vector<RegionPlan> plans;
-  std::set<std::vector<size_t>> tried;
+  std::set<std::vector<RegionChoice>> tried;
   /// The ratio of a whole model's time to the sum of its layers', of the square
   /// of its error to what its groups let expect, and of the latter to the sum
   /// over its regions.

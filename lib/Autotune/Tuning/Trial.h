@@ -18,6 +18,10 @@
 
 namespace tarpon {
 
+/// The failure of choices whose turn never came.
+inline constexpr const char *kOutOfTime =
+    "the time was over before it was measured";
+
 /// A choice with the plans that were made of it, the untuned one first.
 struct Trial {
   GlobalChoice choice;

@@ -65,7 +65,12 @@ public:
   FakeMeasurerFactory(KernelCompiler &compiler, Log &log)
       : MeasurerFactory(compiler), log(log) {}
 
+  /// The searches after which the machine fails.
+  int searchesLeft = INT_MAX;
+
   Result<std::unique_ptr<Measurer>> create(const Problem &problem) override {
+    if (searchesLeft-- == 0)
+      return runtime::Error{"the machine was switched off"};
     log.push_back("search " + problem.key());
     return std::unique_ptr<Measurer>(std::make_unique<FakeMeasurer>(problem));
   }
@@ -430,39 +435,77 @@ TEST_F(GlobalTunerTest, AFailedJudgementIsTheChoices) {
   EXPECT_EQ(result.candidates[1].failure, "it crashed");
 }
 
+namespace {
+
 /// A precision for each region, of which some may be in fp16.
-TEST_F(GlobalTunerTest, AnInterruptedRunEndsWithAPlanAsGood) {
-  dtypes = {runtime::Precision::F32, runtime::Precision::F16};
-  regions = RegionOptions{dtypes, {Layout{Layout::NHWC}}};
-  regions->choosesDtypes = true;
-  regions->maxError = 2.2 * FakePipelineMeasurer::kRegionError;
-  auto prepare = [this](bool withoutRecords) {
+class InterruptedTest : public GlobalTunerTest {
+protected:
+  void prepare(bool withoutRecords) {
+    dtypes = {runtime::Precision::F32, runtime::Precision::F16};
+    regions = RegionOptions{dtypes, {Layout{Layout::NHWC}}};
+    regions->choosesDtypes = true;
+    regions->maxError = 2.2 * FakePipelineMeasurer::kRegionError;
     start(withoutRecords);
-    measurer->times = {{"fp32/nchw", {12, 12}},
-                       {"fp32/nhwc", {11, 11}},
+    measurer->times = {{"fp32/nchw", {12, 11}},
+                       {"fp32/nhwc", {11, 10}},
                        {"fp16/nchw", {6, 6}},
                        {"fp16/nhwc", {6, 6}}};
     measurer->errors = {{"fp16/nchw", 0.9}, {"fp16/nhwc", 0.9}};
-  };
-  prepare(/*withoutRecords=*/true);
-  measurer->measurementsLeft = 1000;
-  GlobalResult whole = run();
-  const CandidateRecord &winner = whole.candidates[whole.winner];
-  EXPECT_EQ(winner.choice.getDtypeName(), "mixed");
-  int measurements = 1000 - measurer->measurementsLeft;
-  constexpr int kInterruptions = 4;
-  ASSERT_GT(measurements, kInterruptions);
-  for (int i = 0; i < kInterruptions; ++i) {
-    int until = (2 * i + 1) * measurements / (2 * kInterruptions);
-    prepare(/*withoutRecords=*/true);
-    measurer->measurementsLeft = until;
-    EXPECT_FALSE(tryRun()) << until;
-    prepare(/*withoutRecords=*/false);
-    GlobalResult again = run();
-    const CandidateRecord &same = again.candidates[again.winner];
-    // Which of the regions that cost the same are in fp16 depends on what was
-    // known when the program was solved.
-    EXPECT_EQ(same.pipeline->median, winner.pipeline->median) << until;
-    EXPECT_EQ(same.accuracy->value, winner.accuracy->value) << until;
   }
+
+  static std::vector<std::string> describe(const GlobalResult &result) {
+    const CandidateRecord &winner = result.candidates[result.winner];
+    std::vector<std::string> lines = {winner.choice.name()};
+    for (const RegionChoice &region : winner.choice.regions)
+      lines.push_back(printRegionChoice(region));
+    for (const LayerRecord &layer : winner.layers)
+      lines.push_back(layer.problem + " " + layer.solver + " " +
+                      layer.config.str());
+    return lines;
+  }
+};
+
+} // namespace
+
+TEST_F(InterruptedTest, AnInterruptedRunEndsWithTheSamePlan) {
+  prepare(/*withoutRecords=*/true);
+  constexpr int kMany = 1000, kInterruptions = 5;
+  measurer->measurementsLeft = factory->searchesLeft = kMany;
+  std::vector<std::string> whole = describe(run());
+  EXPECT_THAT(whole.front(), StartsWith("mixed"));
+  int measurements = kMany - measurer->measurementsLeft;
+  int searches = kMany - factory->searchesLeft;
+  ASSERT_GT(measurements, kInterruptions);
+  ASSERT_GT(searches, kInterruptions);
+  factory->searchesLeft = INT_MAX;
+  auto runAgain = [&](int steps) {
+    EXPECT_FALSE(tryRun()) << steps;
+    factory->searchesLeft = INT_MAX;
+    prepare(/*withoutRecords=*/false);
+    EXPECT_EQ(describe(run()), whole) << "after " << steps << " steps";
+  };
+  for (int i = 0; i < kInterruptions; ++i) {
+    prepare(/*withoutRecords=*/true);
+    measurer->measurementsLeft =
+        (2 * i + 1) * measurements / (2 * kInterruptions);
+    runAgain(measurer->measurementsLeft);
+    prepare(/*withoutRecords=*/true);
+    factory->searchesLeft = (2 * i + 1) * searches / (2 * kInterruptions);
+    runAgain(factory->searchesLeft);
+  }
+}
+
+TEST_F(GlobalTunerTest, ASecondRunChoosesTheGuessesThatHaveWon) {
+  measurer->times = {{"fp32/nchw", {10, 11}}, {"fp32/nhwc", {30, 30}}};
+  measurer->drift = 2;
+  GlobalResult first = run();
+  EXPECT_THAT(getSources(first.candidates[0]), Each("default"));
+  EXPECT_GT(tuner->getStatistics().measured, 0);
+  start(/*withoutRecords=*/false);
+  measurer->times = {{"fp32/nchw", {10, 11}}, {"fp32/nhwc", {30, 30}}};
+  GlobalResult second = run();
+  EXPECT_EQ(second.winner, first.winner);
+  EXPECT_THAT(getSources(second.candidates[0]), Each("default"));
+  EXPECT_EQ(second.candidates[0].pipeline->median, 10);
+  EXPECT_EQ(tuner->getStatistics().measured, 0);
 }

@@ -416,6 +416,30 @@ TEST_F(JournalTest, KeepsTheTimesOfLayers) {
   EXPECT_EQ(journal->getPipeline(m.key)->problemsMs, m.problemsMs);
 }
 
+TEST_F(JournalTest, KnowsTuningsThatHaveNotEnded) {
+  runAndKill([this] {
+    auto journal = open();
+    (void)journal->beginTuning("a model");
+    (void)journal->record(makeMeasurement("tile_m=14", 1));
+    (void)journal->recordFinding("conv(...)", {Finding::Searched, {}});
+  });
+  auto journal = open();
+  ASSERT_TRUE(journal->record(makeMeasurement("tile_m=16", 2)));
+  EXPECT_TRUE(journal->beginTuning("another model")->empty());
+  auto died = journal->beginTuning("a model");
+  ASSERT_TRUE(died) << died.message();
+  ASSERT_EQ(died->size(), 1u);
+  EXPECT_EQ(journal->getMeasurements("conv(...)").size(), 2u);
+  EXPECT_EQ(journal->getFindings("conv(...)").size(), 1u);
+  auto others = journal->getMeasurements("conv(...)", *died);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others.front().key.config, "tile_m=16");
+  EXPECT_TRUE(journal->getFindings("conv(...)", *died).empty());
+
+  ASSERT_TRUE(journal->endTuning("a model"));
+  EXPECT_TRUE(journal->beginTuning("a model")->empty());
+}
+
 TEST_F(JournalTest, DefaultFolderFollowsTheEnvironment) {
   TargetInfo target;
   setenv("HOME", "/home/me", 1);

@@ -31,8 +31,9 @@ using runtime::Result;
 
 namespace {
 
-/// Layers take a millisecond, or a quarter if their first operand has 8 bits;
-/// conversions a hundredth. The squares of errors are those of the regions.
+/// Layers take a millisecond, or a quarter if their first operand has 8 bits,
+/// and more with an epilogue; conversions a hundredth. The squares of errors
+/// are those of the regions.
 class FakeRegionMeasurer final : public RegionMeasurer {
 public:
   explicit FakeRegionMeasurer(const TargetInfo &target) : target(target) {}
@@ -44,11 +45,14 @@ public:
   bool addsErrors = false;
   /// The error from which on a metric of the user's drops too much.
   double bearableError = INFINITY;
+  /// The time of an operation that is fused with the one before it.
+  double epilogueMilliseconds = 0;
   std::set<std::string> unknown;
   /// The compiler of the model, and the problem whose layers take two
   /// milliseconds within it, whatever they take alone.
   ModelCompiler *model = nullptr;
   std::string slowWithin;
+  bool timesByLayers = false;
 
   std::vector<std::string> tuned;
   std::vector<RegionPlan> measured;
@@ -85,7 +89,7 @@ public:
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
     double error = errorFactor * getError(choice);
     measured.push_back({choice, milliseconds, error, error <= bearableError});
-    if (!slowWithin.empty())
+    if (!slowWithin.empty() || timesByLayers)
       timeWithin(measured.back());
     predictions.push_back(prediction);
     return std::optional<RegionPlan>(measured.back());
@@ -108,10 +112,13 @@ private:
     }
   }
 
-  static double getMilliseconds(const Problem &problem) {
+  double getMilliseconds(const Problem &problem) const {
     if (problem.op == OpKind::Convert)
       return 0.01;
-    return runtime::dtypeBytes(problem.operands[0].dtype) == 1 ? 0.25 : 1;
+    double alone =
+        runtime::dtypeBytes(problem.operands[0].dtype) == 1 ? 0.25 : 1;
+    return alone +
+           static_cast<double>(problem.epilogue.size()) * epilogueMilliseconds;
   }
   double getError(const GlobalChoice &choice) const {
     double sum = 0, squares = 0;
@@ -189,6 +196,12 @@ protected:
     return *best;
   }
 
+  static size_t countSplit(const RegionPlan &plan) {
+    return llvm::count_if(plan.choice.regions, [](const RegionChoice &region) {
+      return region.fusion == Fusion::Off;
+    });
+  }
+
   static size_t countInt8(const RegionPlan &plan) {
     return llvm::count_if(plan.choice.regions, [](const RegionChoice &region) {
       return region.dtype == Precision::I8;
@@ -264,9 +277,9 @@ TEST_F(RegionTunerTest, LayersTakeWhatTheyTookWithinAModel) {
   ASSERT_TRUE(prepared) << prepared.message();
   size_t slow = 0;
   for (const auto &[region, posed] : prepared->regions)
-    if (llvm::StringRef(posed.problem).starts_with("conv(")) {
+    if (llvm::StringRef(posed.problems.front()).starts_with("conv(")) {
       slow = region;
-      measurer->slowWithin = posed.problem;
+      measurer->slowWithin = posed.problems.front();
       break;
     }
   ASSERT_FALSE(measurer->slowWithin.empty());
@@ -313,4 +326,50 @@ TEST_F(RegionTunerTest, SearchesTheErrorThatAMetricBears) {
   EXPECT_FALSE(measurer->measured.front().isWithinBudget);
   EXPECT_EQ(countInt8(getBest()), 2U);
   EXPECT_LE(measurer->measured.size(), 6U);
+}
+
+/// Each operation takes a millisecond alone, and more behind another one.
+TEST_F(RegionTunerTest, SplitsWhatIsFasterApart) {
+  measurer->epilogueMilliseconds = 1.5;
+  measurer->timesByLayers = true;
+  measurer->model = model.get();
+  options.dtypes = {Precision::F32};
+  options.choosesDtypes = false;
+  options.choosesFusion = true;
+  run();
+  ASSERT_FALSE(measurer->measured.empty());
+  size_t split = countSplit(getBest());
+  EXPECT_GT(split, 0U);
+  // Pools have no epilogue.
+  EXPECT_LT(split, measurer->errors.size());
+  auto prepared = model->prepare(getBest().choice);
+  ASSERT_TRUE(prepared) << prepared.message();
+  for (const auto &[name, problem] : prepared->problems)
+    EXPECT_TRUE(problem.epilogue.empty()) << problem.key();
+
+  measurer->measured.clear();
+  measurer->epilogueMilliseconds = 0.5;
+  run();
+  for (const RegionPlan &plan : measurer->measured)
+    EXPECT_EQ(countSplit(plan), 0U);
+}
+
+TEST_F(RegionTunerTest, SplitsNothingUnasked) {
+  measurer->epilogueMilliseconds = 1.5;
+  measurer->errors.assign(measurer->errors.size(), 1e-5);
+  run();
+  for (const RegionPlan &plan : measurer->measured)
+    EXPECT_EQ(countSplit(plan), 0U);
+}
+
+/// What is computed in int8 stays whole, whatever that takes.
+TEST_F(RegionTunerTest, KeepsInt8Whole) {
+  measurer->epilogueMilliseconds = 1.5;
+  measurer->errors.assign(measurer->errors.size(), 1e-5);
+  options.choosesFusion = true;
+  run();
+  for (const RegionPlan &plan : measurer->measured)
+    for (const RegionChoice &region : plan.choice.regions)
+      EXPECT_FALSE(region.dtype == Precision::I8 &&
+                   region.fusion == Fusion::Off);
 }

@@ -39,7 +39,8 @@ TuningFile makeFile() {
   good.ranges[1].inputMeans = {roundToShortForm(1.0 / 3), -1.5e-7f, 0};
   good.ranges[1].storedMeans = {0.25f, 0, 1e20f};
   good.choice.regions = {{runtime::Precision::I8, {}},
-                         {runtime::Precision::F32, {Layout::NHWC}}};
+                         {runtime::Precision::F32, {Layout::NHWC}},
+                         {runtime::Precision::F32, {}, Fusion::Off}};
   LayerRecord layer;
   layer.name = "conv1";
   layer.problem = "conv(1x3x224x224u8q:nhwc, ...)";

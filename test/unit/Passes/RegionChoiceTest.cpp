@@ -66,6 +66,28 @@ TEST(RegionChoice, MarksRegionsThatDoNotOnlyConvert) {
       (*++function.getOps<FusedOp>().begin())->hasAttr(kRegionAttrName));
 }
 
+TEST(RegionChoice, IsReadAsItIsPrinted) {
+  const RegionChoice choices[] = {{Precision::I8, Layout{Layout::NHWC}},
+                                  {Precision::BF16, Layout(), Fusion::Off}};
+  EXPECT_EQ(printRegionChoice(choices[0]), "int8/nhwc");
+  EXPECT_EQ(printRegionChoice(choices[1]), "bf16/nchw/unfused");
+  for (const RegionChoice &choice : choices)
+    EXPECT_EQ(parseRegionChoice(printRegionChoice(choice)), choice);
+  for (StringRef text : {"", "int8", "int8/", "int9/nhwc", "fp32/nhwc/fused",
+                         "fp32/nhwc/unfused/unfused"})
+    EXPECT_FALSE(parseRegionChoice(text)) << text.str();
+}
+
+TEST(RegionChoice, MarksThoseThatAreSplit) {
+  TestModule test(kConvertBetween);
+  RegionChoice split = {Precision::F32, Layout(), Fusion::Off};
+  ASSERT_TRUE(
+      succeeded(setRegionChoices(test.getFunction(), {RegionChoice(), split})));
+  SmallVector<FusedOp> regions = getChosenRegions(test.getFunction());
+  EXPECT_FALSE(regions[0]->hasAttr(kUnfusedAttrName));
+  EXPECT_TRUE(regions[1]->hasAttr(kUnfusedAttrName));
+}
+
 TEST(RegionChoice, RefusesAnotherNumberOfChoices) {
   TestModule test(kConvertBetween);
   std::string error;

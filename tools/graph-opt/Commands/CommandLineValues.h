@@ -33,9 +33,11 @@ namespace tarpon::options {
 struct OptionValues {
   const char *name;
   std::vector<std::string> values;
-  /// The words that a list may be instead.
-  std::vector<std::string> words = {"pick_global"};
 };
+
+/// The words that a list may be instead: all values, for each region or for the
+/// whole model.
+inline const std::vector<std::string> kListWords = {"pick", "pick_global"};
 
 /// Lists the names of all values of a knob.
 template <typename Values, typename GetName>
@@ -47,24 +49,15 @@ OptionValues listValues(const char *name, const Values &values,
   return listed;
 }
 
-/// The same for a knob that may differ from region to region.
-template <typename Values, typename GetName>
-OptionValues listRegionValues(const char *name, const Values &values,
-                              GetName getName) {
-  OptionValues listed = listValues(name, values, getName);
-  listed.words.insert(listed.words.begin(), "pick");
-  return listed;
-}
-
 inline const OptionValues kDtype =
-    listRegionValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
+    listValues("dtype", runtime::kPrecisions, runtime::getPrecisionName);
 inline const OptionValues kRangeMethod = [] {
   OptionValues listed =
       listValues("range method", kRangeMethods, getRangeMethodName);
   listed.values.insert(listed.values.begin(), "pick");
   return listed;
 }();
-inline const OptionValues kLayout = listRegionValues(
+inline const OptionValues kLayout = listValues(
     "layout", kChoiceLayouts, [](const Layout &each) { return each.name(); });
 inline const OptionValues kOrder = {"order", {"time", "workspace"}};
 inline const OptionValues kFusion =
@@ -99,7 +92,7 @@ inline CLI::Validator isOneOf(const OptionValues &knob) {
 inline CLI::Validator isListOf(const OptionValues &knob) {
   return CLI::Validator(
       [&knob](const std::string &text) -> std::string {
-        if (std::count(knob.words.begin(), knob.words.end(), text))
+        if (std::count(kListWords.begin(), kListWords.end(), text))
           return "";
         std::vector<std::string> seen;
         std::istringstream stream(text + ",");
@@ -107,8 +100,7 @@ inline CLI::Validator isListOf(const OptionValues &knob) {
           std::string error = checkValue(knob, value);
           if (!error.empty())
             return error + ", a list of them, " +
-                   (knob.words.size() == 1 ? "or " : "") +
-                   join(knob.words, ", ", " or ");
+                   join(kListWords, ", ", " or ");
           if (std::count(seen.begin(), seen.end(), value))
             return std::string(knob.name) + " '" + value + "' is given twice";
           seen.push_back(value);
@@ -123,7 +115,7 @@ inline std::string getTypeName(const OptionValues &knob) {
 }
 
 inline std::string getListTypeName(const OptionValues &knob) {
-  return join(knob.values, ",", ",") + "|" + join(knob.words, "|", "|");
+  return join(knob.values, ",", ",") + "|" + join(kListWords, "|", "|");
 }
 
 /// Accepts a number of candidates of at least two, or "all".

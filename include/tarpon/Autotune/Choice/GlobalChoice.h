@@ -33,11 +33,12 @@ struct GlobalChoice {
 
   auto operator<=>(const GlobalChoice &) const = default;
   /// "int8/nhwc", "mixed/nhwc" where regions differ in their dtypes,
-  /// "fp32/mixed" where they do in their layouts, and "int8/nhwc/unfused"
-  /// without fusion.
+  /// "fp32/mixed" where they do in their layouts, "int8/nhwc/unfused" without
+  /// fusion, and "fp32/nhwc/partly-fused" where some regions are split.
   std::string name() const;
   std::string getDtypeName() const;
   std::string getLayoutName() const;
+  std::string getFusionName() const;
 };
 
 /// The choice that gives each region its own dtype and layout; `regions` is not

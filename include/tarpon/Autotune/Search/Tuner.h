@@ -75,6 +75,11 @@ public:
   void setSystemStore(const Journal *value) { system = value; }
   void setRanker(const SolutionRanker *value) { ranker = value; }
 
+  /// Hides what these processes have measured of a problem until find() is
+  /// asked for it. A run that goes on after theirs decides as they did, and
+  /// finds what they have found.
+  void hideRuns(std::vector<std::string> runs) { hiddenRuns = std::move(runs); }
+
   /// Follows the table of FindPolicy.h, then returns the fastest right
   /// solution. A candidate that is wrong, crashes or hangs is recorded and
   /// never returned. An error means that nothing can be measured at all (no
@@ -154,6 +159,10 @@ private:
   Deadline deadline = Deadline::never();
   FindPolicy findPolicy;
   SearchOptions searchOptions;
+  /// The processes whose measurements are hidden, and the problems that find()
+  /// was asked for.
+  std::vector<std::string> hiddenRuns;
+  std::set<std::string> found;
   const Journal *system = nullptr;
   const SolutionRanker *ranker = nullptr;
   SearchStatistics statistics;

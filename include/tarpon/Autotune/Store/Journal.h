@@ -223,8 +223,11 @@ public:
 
   /// The last measurement of every candidate of the problem, those of later
   /// stages before those of earlier ones. Candidates come in the order of their
-  /// first measurement.
-  std::vector<Measurement> getMeasurements(llvm::StringRef problem) const;
+  /// first measurement. What the processes with these names have recorded is
+  /// left out.
+  std::vector<Measurement>
+  getMeasurements(llvm::StringRef problem,
+                  llvm::ArrayRef<std::string> hiddenRuns = {}) const;
 
   /// The keys of the problems that have a right candidate.
   std::vector<std::string> getMeasuredProblems() const;
@@ -240,9 +243,11 @@ public:
   /// Records a finding, unless the same one is recorded already.
   runtime::Status recordFinding(llvm::StringRef problem,
                                 const FindingRecord &finding);
-  /// All findings of the problem. Those with other candidates than it has by
-  /// now are out of date.
-  std::vector<FindingRecord> getFindings(llvm::StringRef problem) const;
+  /// All findings of the problem, but for those of these processes. Those with
+  /// other candidates than it has by now are out of date.
+  std::vector<FindingRecord>
+  getFindings(llvm::StringRef problem,
+              llvm::ArrayRef<std::string> hiddenRuns = {}) const;
 
   /// The number of the last row of measurements, which tells older rows from
   /// those to come.
@@ -256,6 +261,13 @@ public:
 
   runtime::Status recordPipeline(const PipelineMeasurement &measurement);
   std::optional<PipelineMeasurement> getPipeline(const PipelineKey &key) const;
+
+  /// Records that this process tunes something. Returns the names of the
+  /// processes that began to, in this context, and neither live nor have ended
+  /// it.
+  runtime::Result<std::vector<std::string>> beginTuning(llvm::StringRef what);
+  /// Forgets that this process, and those that beginTuning returns, tune it.
+  runtime::Status endTuning(llvm::StringRef what);
 
   /// The keys of all problems that have measurements on the target with that
   /// number of threads, also of older versions; sorted.

@@ -44,9 +44,9 @@ using DtypeKnob = Knob<runtime::Precision>;
 using LayoutKnob = Knob<Layout>;
 using FusionKnob = Knob<Fusion>;
 
-/// Parse a comma-separated list, "pick_global" for all values, or for dtypes
-/// and layouts "pick" for one of them in each region. An error names the
-/// unknown value and lists the known ones.
+/// Parse a comma-separated list, "pick_global" for all values, or "pick" for
+/// one of them in each region. An error names the unknown value and lists the
+/// known ones.
 runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
 runtime::Result<LayoutKnob> parseLayoutKnob(llvm::StringRef text);
 runtime::Result<FusionKnob> parseFusionKnob(llvm::StringRef text);

@@ -61,6 +61,8 @@ struct GlobalResult {
   /// The keys of the winner's problems that have no measured solution because
   /// none would make the model faster.
   std::set<std::string> leftOut;
+  /// True if the winner's guesses are faster than what searches have found.
+  bool guessesHaveWon = false;
   /// Set if the only choice is over the accuracy budget.
   std::string warning;
 };
@@ -116,6 +118,9 @@ private:
   std::vector<ChoicePlan *> getPlans();
   void reportFailures();
   runtime::Result<GlobalResult> pickResult();
+  runtime::Status takeUp(llvm::ArrayRef<GlobalChoice> choices);
+  runtime::Status conclude(const GlobalResult &result);
+  bool haveGuessesWon(const Trial &trial, const ChoicePlan &winner) const;
   std::set<std::string> listLeftOut(const Trial &trial,
                                     const ChoicePlan &winner) const;
   runtime::Result<Solution> solve(const Problem &problem);
@@ -124,13 +129,17 @@ private:
 
   ModelCompiler &model;
   Tuner &tuner;
+  Journal &journal;
   Progress &progress;
+  const CalibrationInputs &inputs;
   PipelineMeasurer &measurer;
   std::unique_ptr<PlanMaker> maker;
   std::unique_ptr<TuningSchedule> outlook;
   std::unique_ptr<RegionOptions> regions;
   Deadline deadline = Deadline::never();
   std::chrono::steady_clock::time_point begin;
+  /// The name of this tuning in the journal; empty if it was not begun there.
+  std::string name;
   std::deque<Trial> trials;
   std::vector<TuningFile::Improvement> improvements;
   /// The fastest untuned plan; null if none can be used.
