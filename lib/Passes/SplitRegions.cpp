@@ -29,9 +29,9 @@ static FusedOp makePart(OpBuilder &builder, Operation &op,
   auto part =
       FusedOp::create(builder, op.getLoc(), op.getResultTypes(), operands);
   OpBuilder::InsertionGuard guard(builder);
-  Block *block = builder.createBlock(
-      &part.getBody(), {}, TypeRange(ValueRange(operands)),
-      SmallVector<Location>(operands.size(), op.getLoc()));
+  Block *block =
+      builder.createBlock(&part.getBody(), {}, TypeRange(ValueRange(operands)),
+                          SmallVector<Location>(operands.size(), op.getLoc()));
   Operation *clone = builder.clone(op);
   clone->setOperands(block->getArguments());
   YieldOp::create(builder, op.getLoc(), clone->getResult(0),
