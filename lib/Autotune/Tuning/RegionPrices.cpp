@@ -164,9 +164,11 @@ private:
     double half = 0;
     for (const auto &[ratio, weight] : list)
       half += weight / 2;
-    for (const auto &[ratio, weight] : list)
-      if ((half -= weight) <= 0)
+    for (const auto &[ratio, weight] : list) {
+      half -= weight;
+      if (half <= 0)
         return ratio;
+    }
     return list.back().first;
   }
 
