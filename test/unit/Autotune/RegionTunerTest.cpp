@@ -193,7 +193,8 @@ protected:
           (!best || plan.milliseconds < best->milliseconds))
         best = &plan;
     EXPECT_TRUE(best) << "no plan is within the budget";
-    return *best;
+    static const RegionPlan kNone;
+    return best ? *best : kNone;
   }
 
   static size_t countSplit(const RegionPlan &plan) {
