@@ -62,10 +62,10 @@ public:
     return fields.blockM / fields.waveM * (fields.blockN / fields.waveN);
   }
   int64_t threads() const { return waves() * op.waveSize; }
-  /// The number of steps whose products may still run while the next one
-  /// starts.
+  /// The number of steps whose products may still run while those of the next
+  /// one start. A stage more is read then, of which two leave none to fill.
   int64_t stepsUnderWay() const {
-    return op.kind == WaveOp::Kind::Wgmma && fields.stages > 3 ? 1 : 0;
+    return op.kind == WaveOp::Kind::Wgmma && fields.stages > 2 ? 1 : 0;
   }
   /// The number of a wave's products along each side.
   int64_t tilesM() const { return fields.waveM / op.m; }
