@@ -142,6 +142,7 @@ private:
   void finish(const Values &sums);
   void storeAll(const Values &sums);
   Value getRun(const Values &sums, int64_t column, int64_t run);
+  size_t countColumnsLoaded() const;
   /// Stores a run of each of the lane's pixels.
   void storeResults(const Values &sums, int64_t run, Value first);
   void storeSums(const Values &sums, int64_t run, Value first);

@@ -27,8 +27,10 @@ struct TileFields {
   /// A block's steps are divided among that many workgroups. 0: workgroups that
   /// take turns have as many steps as each other; see SharedSteps.h.
   int64_t splitK;
-  int64_t swizzle;    ///< 1: chunks of LDS lie so that no banks conflict
-  int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
+  int64_t swizzle; ///< 1: chunks of LDS lie so that no banks conflict
+  /// At least that many fit a SIMD, unless registers would be kept in memory;
+  /// 0: as it comes.
+  int64_t wavesPerEu;
   /// 0: a workgroup has one block; otherwise that many workgroups for each
   /// compute unit take blocks in turn, and copy data of the next one while they
   /// store the results of one.
