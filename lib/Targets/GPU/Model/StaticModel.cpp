@@ -144,8 +144,10 @@ static double getOutsideClocks(const KernelProfile &profile,
   // stored, in parts or as results. The code for whole tiles has the first
   // copies twice: of the first tile, and of the next, which stores hide.
   double turns = work.sharesSteps ? tiles + 1 : (std::max(1.0, tiles) + 1) / 2;
+  const ModelFigures &figures = getModelFigures(gpu);
+  double meeting = work.sharesSteps ? figures.meetingClocks : 0;
   return turns * getClocks(getTerms(profile.rest, waves, gpu), gpu) +
-         getModelFigures(gpu).firstLoadClocks;
+         figures.firstLoadClocks + meeting;
 }
 
 /// The clocks of a round in which each unit holds `held` workgroups.
