@@ -93,8 +93,9 @@ TEST_F(GpuSpill, knownProblems) {
                        int64_t waves) {
     std::string number = std::to_string(inst);
     return "block_k=128,block_m=" + std::to_string(m) +
-           ",block_n=" + std::to_string(n) + ",groups_per_unit=0,inst=" +
-           number + ",split_k=1,stages=2,swizzle=1,wave_m=" + number +
+           ",block_n=" + std::to_string(n) +
+           ",groups_per_unit=0,inst=" + number +
+           ",split_k=1,stages=2,swizzle=1,wave_m=" + number +
            ",wave_n=" + std::to_string(waveN) +
            ",waves_per_eu=" + std::to_string(waves);
   };
