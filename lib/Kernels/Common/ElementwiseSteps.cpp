@@ -7,7 +7,6 @@
 
 #include "Epilogue.h"
 #include "MathFunctions.h"
-#include "tarpon/Solver/GpuTarget.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -350,12 +349,12 @@ static bool isLong(OpKind op) {
 
 /// The lanes of a vector that a long operation takes at once. LLVM computes the
 /// first step of all lanes, then the second of all, and ptxas leaves it so: 16
-/// lanes of asinh do not fit the registers.
-static int64_t getMostLanes(const KernelBuilder &b) {
+/// lanes of asinh do not fit the registers. Its targets are those that want
+/// accesses aligned.
+static int64_t getMostLanes(KernelBuilder &b) {
   constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFew = 4;
-  const TargetInfo &target = b.getTarget();
-  bool isNvidia = target.gpu && target.gpu->vendor == GpuVendor::NVIDIA;
-  return isNvidia ? kFew : kAll;
+  bool isForPtxas = b.getAlignment(b.vec(b.getI8Type(), kFew)) > 1;
+  return isForPtxas ? kFew : kAll;
 }
 
 /// Emits an operation on `most` lanes of the vectors after the others.

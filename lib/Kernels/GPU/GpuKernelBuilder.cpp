@@ -38,7 +38,6 @@ static TargetInfo makeScalarTarget(const GpuTarget &gpu) {
   TargetInfo target;
   target.arch = gpu.arch().str();
   target.cpu = gpu.chip;
-  target.gpu = &gpu;
   target.vectorBits = 32;
   target.hasFma = true;
   target.hasF16c = true;

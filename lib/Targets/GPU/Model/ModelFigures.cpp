@@ -62,10 +62,9 @@ static constexpr ModelFigures kNvidia = {
     // the time. Both change little within a third of these values.
     /*latencyFactor=*/1.5,
     /*firstLoadClocks=*/1000,
-    // Of 24 candidates of ResNet-50's nine largest convolutions, batch 64, on
-    // an
-    // H100: 3.45 us at 1.83 GHz more than the model's error of others. Sums of
-    // 128 x 192 that go to L2 and come back take as long.
+    // 24 candidates of ResNet-50's nine largest convolutions, batch 64, took
+    // 3.45 us more on an H100, at 1.83 GHz, than others by the model's measure.
+    // Sums of 128 x 192 that go to L2 and come back take as long.
     /*meetingClocks=*/6300,
     /*unitNorm=*/4,
     /*memoryNorm=*/1.5,
