@@ -8,6 +8,11 @@
 #include "Epilogue.h"
 #include "MathFunctions.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+#include <numeric>
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -336,6 +341,40 @@ static constexpr RealRow kReal[] = {
 // All
 //===----------------------------------------------------------------------===//
 
+/// Returns true if the operation has many values at a time for each lane.
+static bool isLong(OpKind op) {
+  return getForward(op) || findRow(kReal, op) || op == OpKind::Fmod ||
+         op == OpKind::Pow;
+}
+
+/// The lanes of a vector that a long operation takes at once. LLVM computes the
+/// first step of all lanes, then the second of all, and ptxas leaves it so: 16
+/// lanes of asinh do not fit the registers. Its targets are those that want
+/// accesses aligned.
+static int64_t getMostLanes(KernelBuilder &b) {
+  constexpr int64_t kAll = std::numeric_limits<int64_t>::max(), kFew = 4;
+  bool isForPtxas = b.getAlignment(b.vec(b.getI8Type(), kFew)) > 1;
+  return isForPtxas ? kFew : kAll;
+}
+
+/// Emits an operation on `most` lanes of the vectors after the others.
+static Value emitInParts(KernelBuilder &b, const EpilogueStep &step,
+                         ComputeKind kind, ArrayRef<Value> attrs, Value x,
+                         Value other, int64_t most) {
+  auto type = cast<VectorType>(x.getType());
+  SmallVector<Value> elements;
+  for (int64_t first = 0; first < type.getNumElements(); first += most) {
+    SmallVector<int64_t> lanes(std::min(most, type.getNumElements() - first));
+    std::iota(lanes.begin(), lanes.end(), first);
+    auto take = [&](Value all) { return b.shuffle(all, all, lanes); };
+    Value part =
+        emitStep(b, step, kind, attrs, take(x), other ? take(other) : Value());
+    for (int64_t i = 0; i < std::ssize(lanes); ++i)
+      elements.push_back(vector::ExtractOp::create(b, part, i));
+  }
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
 Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
                        ComputeKind kind, ArrayRef<Value> attrs, Value x,
                        Value other) {
@@ -343,6 +382,8 @@ Value tarpon::emitStep(KernelBuilder &b, const EpilogueStep &step,
   int64_t lanes = 1;
   if (auto vector = dyn_cast<VectorType>(x.getType()))
     lanes = vector.getNumElements();
+  if (int64_t most = getMostLanes(b); lanes > most && isLong(step.op))
+    return emitInParts(b, step, kind, attrs, x, other, most);
   for (Value attr : attrs)
     likeX.push_back(b.broadcast(attr, lanes));
   bool swapped = isSwapped(step);

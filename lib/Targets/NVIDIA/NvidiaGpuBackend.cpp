@@ -67,6 +67,12 @@ protected:
   }
 
 private:
+  struct AssembledKernel {
+    std::vector<char> cubin;
+    KernelResources resources;
+  };
+  Result<AssembledKernel> assemble(llvm::StringRef ptx,
+                                   llvm::StringRef name) const;
   Result<KernelProfile> profileLaunch(const LaunchPlan &launch,
                                       llvm::ArrayRef<char> code) const;
 
@@ -83,6 +89,18 @@ static std::vector<char> makePtxBytes(const std::string &ptx) {
   return bytes;
 }
 
+Result<NvidiaGpuBackend::AssembledKernel>
+NvidiaGpuBackend::assemble(llvm::StringRef ptx, llvm::StringRef name) const {
+  Result<std::vector<char>> cubin =
+      (*assembler)->assemble(ptx, getGpu().chip, name);
+  if (!cubin)
+    return cubin.error();
+  Result<KernelResources> resources = readCubinResources(*cubin);
+  if (!resources)
+    return resources.error();
+  return AssembledKernel{std::move(*cubin), *resources};
+}
+
 Result<std::vector<char>>
 NvidiaGpuBackend::compileCode(EmittedGpuKernel &kernel) const {
   if (!assembler)
@@ -92,16 +110,18 @@ NvidiaGpuBackend::compileCode(EmittedGpuKernel &kernel) const {
     return ptx.error();
   if (!*assembler)
     return makePtxBytes(*ptx);
-  Result<std::vector<char>> cubin =
-      (*assembler)->assemble(*ptx, getGpu().chip, kernel.getModule().getName());
-  if (!cubin)
-    return cubin.error();
-  Result<KernelResources> resources = readCubinResources(*cubin);
-  if (!resources)
-    return resources.error();
-  if (Status status = checkResources(*resources, getGpu()); !status)
+  llvm::StringRef name = kernel.getModule().getName();
+  Result<AssembledKernel> assembled = assemble(*ptx, name);
+  if (!assembled)
+    return assembled.error();
+  // Waves that hide each other's latencies are worth less than registers.
+  if (assembled->resources.privateBytes > 0 && liftRegisterLimit(*ptx))
+    assembled = assemble(*ptx, name);
+  if (!assembled)
+    return assembled.error();
+  if (Status status = checkResources(assembled->resources, getGpu()); !status)
     return status.error();
-  return cubin;
+  return std::move(assembled->cubin);
 }
 
 /// A cubin does not have its PTX, so that the kernel is emitted once more.

@@ -82,6 +82,16 @@ Result<std::string> tarpon::compileToPtx(gpu::GPUModuleOp module,
   return narrowStoredFloats({text->data(), text->size()});
 }
 
+bool tarpon::liftRegisterLimit(std::string &ptx) {
+  llvm::SmallVector<llvm::StringRef> groups;
+  if (!llvm::Regex("\\.minnctapersm ([0-9]+)").match(ptx, &groups) ||
+      groups[1] == "1")
+    return false;
+  size_t at = static_cast<size_t>(groups[1].data() - ptx.data());
+  ptx.replace(at, groups[1].size(), "1");
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//

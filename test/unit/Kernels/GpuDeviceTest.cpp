@@ -21,11 +21,14 @@
 // (400000); TARPON_TEST_JOBS: how many processes (one per core; 0 for none);
 // TARPON_TEST_KERNEL_CACHE: the folder where compiled kernels are kept (until
 // the end of the test);
-// TARPON_TEST_TIME_LIMIT: seconds for one problem (120).
+// TARPON_TEST_TIME_LIMIT: seconds for one problem (120); TARPON_TEST_GPU_FAULT:
+// the fault of PlantedFaults.cpp that is planted, for a checker that looks into
+// this process.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GpuProblems.h"
+#include "PlantedFaults.h"
 #include "SolverTest.h"
 #include "WorkerPool.h"
 #include "tarpon/Solver/GpuTarget.h"
@@ -314,6 +317,30 @@ TEST(GpuDevice, SharesSteps) {
         EXPECT_EQ(text.find("agrees: "), 0u);
         EXPECT_NE(text, "agrees: 0 configs");
       });
+}
+
+/// What the kernel does with a fault is up to the device; compute-sanitizer has
+/// to say something.
+TEST(GpuDevice, PlantedFault) {
+  std::string device = getText("TARPON_TEST_GPU_DEVICE");
+  std::string name = getText("TARPON_TEST_GPU_FAULT");
+  if (device != "cuda" || name.empty())
+    GTEST_SKIP() << "no fault is named, or no device of NVIDIA's";
+  auto fault = llvm::find_if(getPlantedFaults(), [&](const PlantedFault &f) {
+    return f.name == name;
+  });
+  ASSERT_NE(fault, getPlantedFaults().end()) << "there is no fault " << name;
+  auto opened = openTestedDevice(device);
+  ASSERT_TRUE(opened) << opened.message();
+  auto gpu = SolverRunner::createPlanted(
+      *opened->target, std::move(opened->device), fault->edit);
+  gpu->leaveMemory();
+  std::string found = runPlanted(*gpu, *fault);
+  std::cout << name << ": " << (found.empty() ? "nothing is wrong" : found)
+            << "\n";
+  if (name == "none") {
+    EXPECT_EQ(found, "");
+  }
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PlantedFaults.h"
 #include "SolverTest.h"
 
 #include "gtest/gtest.h"
@@ -181,6 +182,18 @@ TEST(GpuPlantedFaults, loadsToLds) {
       return text;
     });
     EXPECT_TRUE(isWrong(edge)) << edge;
+  }
+}
+
+/// The faults by which compute-sanitizer is tested on a GPU.
+TEST(GpuPlantedFaults, ofSanitizers) {
+  for (const PlantedFault &fault : getPlantedFaults()) {
+    auto gpu = SolverRunner::createEmulated("sm_90a", fault.edit);
+    ASSERT_TRUE(gpu) << gpu.message();
+    std::string found = runPlanted(**gpu, fault);
+    EXPECT_EQ(found.empty(), fault.name == std::string("none"))
+        << fault.name << ": " << found;
+    std::cout << fault.name << ": " << found << "\n";
   }
 }
 

@@ -15,10 +15,12 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/EmulatedDevice.h"
+#include "tarpon/Targets/GPU/EmittedGpuKernel.h"
 #include "tarpon/Targets/GPU/Emulator/EmulatedDevice.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 #include "tarpon/Targets/NVIDIA/EmulatedDevice.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
+#include "tarpon/Targets/NVIDIA/Ptx.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -203,16 +205,19 @@ Result<std::unique_ptr<SolverRunner>> SolverRunner::createEmulatingAmx() {
 
 namespace {
 
-/// Kernels for the emulated device, changed.
+/// Kernels for the emulated device, or for one of NVIDIA's GPUs, changed.
 class EditedBackend final : public KernelBackend {
 public:
   EditedBackend(std::unique_ptr<KernelBackend> inner,
-                std::function<std::string(std::string)> edit)
-      : inner(std::move(inner)), edit(std::move(edit)) {}
+                std::function<std::string(std::string)> edit,
+                const GpuTarget *device = nullptr)
+      : inner(std::move(inner)), edit(std::move(edit)), device(device) {}
 
   std::string describe() const override { return inner->describe(); }
   Result<std::vector<char>> compile(const KernelSource &kernel) const override {
     std::string text = edit(inner->printMlir(kernel));
+    if (device)
+      return compileForDriver(text);
     return std::vector<char>(text.begin(), text.end());
   }
   Result<LinkedKernels> link(const KernelObjects &objects) const override {
@@ -229,8 +234,22 @@ public:
   }
 
 private:
+  /// The PTX of a kernel's text, which the driver assembles.
+  Result<std::vector<char>> compileForDriver(const std::string &text) const {
+    auto kernel = EmittedGpuKernel::parse({text.data(), text.size()});
+    if (!kernel)
+      return kernel.error();
+    auto ptx = compileToPtx(kernel->getModule(), *device);
+    if (!ptx)
+      return ptx.error();
+    std::vector<char> bytes(ptx->begin(), ptx->end());
+    bytes.push_back('\0');
+    return bytes;
+  }
+
   std::unique_ptr<KernelBackend> inner;
   std::function<std::string(std::string)> edit;
+  const GpuTarget *device; ///< null if it is emulated
 };
 
 } // namespace
@@ -270,6 +289,19 @@ SolverRunner::createOnDevice(const Target &gpu,
   return runner;
 }
 
+std::unique_ptr<SolverRunner>
+SolverRunner::createPlanted(const Target &gpu,
+                            std::unique_ptr<runtime::Device> device,
+                            std::function<std::string(std::string)> edit) {
+  std::unique_ptr<SolverRunner> runner(new SolverRunner(gpu.getInfo()));
+  runner->compiler = std::make_unique<KernelCompiler>(
+      gpu.getInfo(), nullptr,
+      std::make_unique<EditedBackend>(gpu.makeBackend(), std::move(edit),
+                                      gpu.getInfo().gpu));
+  runner->device = std::move(device);
+  return runner;
+}
+
 /// Runs the package on memory that nobody has written.
 Status SolverRunner::execute(runtime::Package package, uint64_t seed,
                              llvm::ArrayRef<const void *> inputs,
@@ -277,7 +309,7 @@ Status SolverRunner::execute(runtime::Package package, uint64_t seed,
   runtime::ExecutorOptions options;
   options.threads = 2;
   options.paddedBuffers = true;
-  options.poisonMemory = true;
+  options.poisonMemory = poisonsMemory;
   // Tasks may run in any order, in the one that they least expect too; but then
   // one by one, where they mostly come in longer ranges.
   options.reverseTasks = seed % 2 == 0;

@@ -61,11 +61,19 @@ public:
   static std::unique_ptr<SolverRunner>
   createOnDevice(const Target &gpu, std::unique_ptr<runtime::Device> device,
                  std::shared_ptr<KernelCache> cache);
+  /// The same for one of NVIDIA's GPUs, with a fault that `edit` plants into
+  /// the text of a kernel.
+  static std::unique_ptr<SolverRunner>
+  createPlanted(const Target &gpu, std::unique_ptr<runtime::Device> device,
+                std::function<std::string(std::string)> edit);
 
   const TargetInfo &getTarget() const { return target; }
   /// Has every problem run that many times in a row on the same memory; the
   /// results are those of the last time.
   void setLaunches(int64_t count) { launches = count; }
+  /// Leaves memory as the device gives it, so that a checker knows that nobody
+  /// has written it.
+  void leaveMemory() { poisonsMemory = false; }
   /// Returns false if the device runs nothing any more.
   bool isAlive() { return !device || device->synchronize(); }
 
@@ -92,6 +100,7 @@ private:
   /// Null for a CPU.
   std::unique_ptr<runtime::Device> device;
   int64_t launches = 1;
+  bool poisonsMemory = true;
 };
 
 /// The tolerance of result `index` of correct solvers against the reference: in

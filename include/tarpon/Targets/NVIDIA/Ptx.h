@@ -37,6 +37,10 @@ runtime::Result<std::string> compileToPtx(mlir::gpu::GPUModuleOp module,
 /// lowest bits of a float, which ptxas would convert to an integer instead.
 std::string narrowStoredFloats(llvm::StringRef ptx);
 
+/// Has ptxas give the kernel as many registers as one workgroup on a
+/// multiprocessor may have. Returns false if it does so already.
+bool liftRegisterLimit(std::string &ptx);
+
 /// Reads what PTX says of the kernel: its workgroup and bytes of LDS. Only
 /// assembled code knows its registers.
 runtime::Result<KernelResources> readPtxResources(llvm::StringRef ptx);

@@ -485,10 +485,11 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
     tiles.push_back(tile.fields);
   constexpr size_t kInTurn = 4;
   if (canBeCopied(gpu, problem.operands[0], product.geometry))
-    for (const Ranked &tile : ArrayRef(ranked).take_front(kInTurn))
-      if (std::optional<TileFields> fields =
-              takeTurns(gpu, dtype, product, tile.fields))
-        tiles.push_back(*fields);
+    for (const Ranked &ranking : ArrayRef(ranked).take_front(kInTurn))
+      for (const TileFields &tile : getTurnTiles(gpu, dtype, ranking.fields))
+        if (std::optional<TileFields> fields =
+                takeTurns(gpu, dtype, product, tile))
+          tiles.push_back(*fields);
   std::vector<TileFields> groupTiles =
       getGroupTiles(gpu, dtype, ranked.front().fields);
   // The first of those are to be tried early.

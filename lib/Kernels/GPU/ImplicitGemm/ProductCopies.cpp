@@ -108,8 +108,7 @@ void ProductEmitter::copyRows(int64_t rows, int64_t index,
 }
 
 int64_t ProductEmitter::stepsAhead() const {
-  // Products under way still read their stage.
-  return tile.getFields().stages - 1 - tile.stepsUnderWay();
+  return tile.getFields().stages - 1;
 }
 
 Value ProductEmitter::getNextStage(Value stage) {
@@ -125,29 +124,58 @@ void ProductEmitter::startCopies(Value stage) {
   }
 }
 
+/// Waits until all data of a step has arrived, behind which there are as many
+/// steps' copies as `left`, and all waves have done what is before.
+void ProductEmitter::awaitStep(int64_t left) {
+  instructions.waitForCopies(b, left, copiesPerStep());
+  if (tile.getOp().kind == WaveOp::Kind::Wgmma)
+    instructions.fenceCopies(b);
+  b.barrier();
+}
+
+/// Behind the barrier, the previous step's stage is free.
+ProductEmitter::Values ProductEmitter::multiplyInOrder(Value step,
+                                                       const Values &sums,
+                                                       Value read,
+                                                       Value write) {
+  awaitStep(stepsAhead() - 1);
+  return wave.multiply(read, sums,
+                       [&] { copyStep(ints.add(step, stepsAhead()), write); });
+}
+
+/// The next step is awaited while this one's products run, so that they wait
+/// neither for a barrier nor for the fence of copies, which takes until further
+/// copies have arrived. Behind the barrier all waves have done with the
+/// previous step, whose stage is free.
+ProductEmitter::Values ProductEmitter::multiplyAhead(Value step,
+                                                     const Values &sums,
+                                                     Value read, Value write) {
+  Values after = wave.multiply(read, sums);
+  awaitStep(stepsAhead() - 2);
+  copyStep(ints.add(step, stepsAhead()), write);
+  return after;
+}
+
 ProductEmitter::Values ProductEmitter::multiplyCopies(Value &stage) {
   Values carried = wave.makeSums();
   carried.push_back(stage);
   for (int64_t i = 0; i < stepsAhead(); ++i)
     stage = getNextStage(stage);
   carried.push_back(stage);
-  Values results = b.forLoop(
-      block.firstStep, block.endStep, ints.cst(1), carried,
-      [&](Value step, ValueRange values) {
-        Value read = values[values.size() - 2], write = values.back();
-        // Behind the barrier, all data of this step has arrived, and
-        // the previous step's stage is free.
-        instructions.waitForCopies(b, stepsAhead() - 1, copiesPerStep());
-        if (tile.getOp().kind == WaveOp::Kind::Wgmma)
-          instructions.fenceCopies(b);
-        b.barrier();
-        Values after = wave.multiply(read, Values(values.drop_back(2)), [&] {
-          copyStep(ints.add(step, stepsAhead()), write);
-        });
-        after.push_back(getNextStage(read));
-        after.push_back(getNextStage(write));
-        return after;
-      });
+  if (tile.stepsUnderWay() > 0)
+    awaitStep(stepsAhead() - 1);
+  Values results =
+      b.forLoop(block.firstStep, block.endStep, ints.cst(1), carried,
+                [&](Value step, ValueRange values) {
+                  Value read = values[values.size() - 2], write = values.back();
+                  Values sums(values.drop_back(2));
+                  Values after = tile.stepsUnderWay() > 0
+                                     ? multiplyAhead(step, sums, read, write)
+                                     : multiplyInOrder(step, sums, read, write);
+                  after.push_back(getNextStage(read));
+                  after.push_back(getNextStage(write));
+                  return after;
+                });
   wave.finish();
   stage = results[results.size() - 2];
   results.truncate(results.size() - 2);

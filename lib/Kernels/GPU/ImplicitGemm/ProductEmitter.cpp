@@ -447,9 +447,21 @@ void ProductEmitter::storeAll(const Values &sums) {
   }
 }
 
-/// The columns whose operands are loaded together: each load then waits for
-/// memory while the others do.
-static constexpr size_t kColumnsLoaded = 8;
+/// The number of columns whose operands are loaded together: each load then
+/// waits for memory while the others do. ptxas leaves them so, and they take
+/// half of the registers that it has beside the sums.
+size_t ProductEmitter::countColumnsLoaded() const {
+  constexpr int64_t kMost = 8, kOthers = 40;
+  const GpuTarget &gpu = b.getGpu();
+  int64_t each = bound->countRegisters();
+  if (gpu.vendor != GpuVendor::NVIDIA || each == 0)
+    return kMost;
+  int64_t all = gpu.vectorRegisters * gpu.waveSize * gpu.simdsPerUnit;
+  int64_t sums = tile.sumsPerColumn() * tile.columns();
+  int64_t left =
+      std::min(gpu.maxVectorRegisters, all / tile.threads()) - sums - kOthers;
+  return std::clamp<int64_t>(left / 2 / each, 1, kMost);
+}
 
 void ProductEmitter::storeResults(const Values &sums, int64_t run,
                                   Value first) {
@@ -463,7 +475,7 @@ void ProductEmitter::storeResults(const Values &sums, int64_t run,
   for (size_t i = 0; i < columns.size(); ++i) {
     if (operands.size() == i)
       for (const ResultAccess::Bound::Pixel &place :
-           ArrayRef(places).slice(i).take_front(kColumnsLoaded))
+           ArrayRef(places).slice(i).take_front(countColumnsLoaded()))
         operands.push_back(bound->load(place, first));
     bound->store(places[i], shared, operands[i],
                  getRun(sums, static_cast<int64_t>(i), run),

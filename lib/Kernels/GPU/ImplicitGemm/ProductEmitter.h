@@ -102,6 +102,12 @@ private:
   void startCopies(Value stage);
   /// Multiplies, from a stage on, which afterwards is the one behind.
   Values multiplyCopies(Value &stage);
+  void awaitStep(int64_t left);
+  /// Multiply the step in a stage (its first byte, i32), and start to fill
+  /// another one.
+  Values multiplyInOrder(Value step, const Values &sums, Value read,
+                         Value write);
+  Values multiplyAhead(Value step, const Values &sums, Value read, Value write);
   /// The number of steps whose copies are under way while one is multiplied.
   int64_t stepsAhead() const;
   Value getNextStage(Value stage);
@@ -136,6 +142,7 @@ private:
   void finish(const Values &sums);
   void storeAll(const Values &sums);
   Value getRun(const Values &sums, int64_t column, int64_t run);
+  size_t countColumnsLoaded() const;
   /// Stores a run of each of the lane's pixels.
   void storeResults(const Values &sums, int64_t run, Value first);
   void storeSums(const Values &sums, int64_t run, Value first);

@@ -13,6 +13,8 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -363,6 +365,21 @@ Value ResultAccess::Bound::loadPerPixel(size_t operand, const Pixel &pixel,
   if (kind == AccessKind::Pixels)
     return loadScalar(dtype, base, element);
   return loadRun(dtype, base, b.add(element, first), first, /*strided=*/false);
+}
+
+int64_t ResultAccess::Bound::countRegisters() const {
+  constexpr int64_t kBytes = 4;
+  int64_t count = 0;
+  for (size_t i = 0; i < access.spec.operands.size(); ++i) {
+    if (!isPerPixel(i))
+      continue;
+    // Elements that are loaded one by one have a register each.
+    int64_t bytes = access.spec.planes || mayEndEarly()
+                        ? kBytes
+                        : runtime::dtypeBytes(access.spec.operands[i].dtype);
+    count += llvm::divideCeil(access.spec.run * bytes, kBytes);
+  }
+  return count;
 }
 
 bool ResultAccess::Bound::hasPixelOperands() const {

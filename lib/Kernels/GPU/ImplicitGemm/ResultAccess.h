@@ -121,6 +121,8 @@ public:
   /// epilogue reads of them before the run is stored. Null for operands that
   /// pixels share.
   using Loaded = mlir::SmallVector<Value>;
+  /// The registers that the operands of a run of a pixel take.
+  int64_t countRegisters() const;
   bool hasPixelOperands() const;
   /// `first` is the run's first channel in its group.
   Loaded load(const Pixel &pixel, Value first);

@@ -147,6 +147,18 @@ static std::string checkMemory(const GpuTarget &gpu, const Tile &tile) {
   return "";
 }
 
+/// Returns true if a lane's sums and what turns a run of them into results fit
+/// the registers that ptxas gives each lane of such a workgroup. A run of bytes
+/// has its factors, starts, operands and results, all of 32 bits.
+static bool fitsEpilogue(const GpuTarget &gpu, const Tile &tile) {
+  if (gpu.vendor != GpuVendor::NVIDIA)
+    return true;
+  constexpr int64_t kVectors = 4, kOthers = 8;
+  int64_t all = gpu.vectorRegisters * gpu.waveSize * gpu.simdsPerUnit;
+  int64_t sums = tile.sumsPerColumn() * tile.columns();
+  return sums + kVectors * tile.run() + kOthers <= all / tile.threads();
+}
+
 std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
                                const TileFields &fields, std::string *reason) {
   auto fail = [&](const std::string &why) -> std::optional<Tile> {
@@ -166,6 +178,8 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
     return fail(why);
   if (std::string why = checkMemory(gpu, tile); !why.empty())
     return fail(why);
+  if (!fitsEpilogue(gpu, tile))
+    return fail("leaves the epilogue too few registers");
   return tile;
 }
 

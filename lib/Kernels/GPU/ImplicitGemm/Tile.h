@@ -27,8 +27,10 @@ struct TileFields {
   /// A block's steps are divided among that many workgroups. 0: workgroups that
   /// take turns have as many steps as each other; see SharedSteps.h.
   int64_t splitK;
-  int64_t swizzle;    ///< 1: chunks of LDS lie so that no banks conflict
-  int64_t wavesPerEu; ///< at least that many fit a SIMD; 0: as it comes
+  int64_t swizzle; ///< 1: chunks of LDS lie so that no banks conflict
+  /// At least that many fit a SIMD, unless registers would be kept in memory;
+  /// 0: as it comes.
+  int64_t wavesPerEu;
   /// 0: a workgroup has one block; otherwise that many workgroups for each
   /// compute unit take blocks in turn, and copy data of the next one while they
   /// store the results of one.
@@ -62,10 +64,10 @@ public:
     return fields.blockM / fields.waveM * (fields.blockN / fields.waveN);
   }
   int64_t threads() const { return waves() * op.waveSize; }
-  /// The number of steps whose products may still run while the next one
-  /// starts.
+  /// The number of steps whose products may still run while those of the next
+  /// one start. A stage more is read then, of which two leave none to fill.
   int64_t stepsUnderWay() const {
-    return op.kind == WaveOp::Kind::Wgmma && fields.stages > 3 ? 1 : 0;
+    return op.kind == WaveOp::Kind::Wgmma && fields.stages > 2 ? 1 : 0;
   }
   /// The number of a wave's products along each side.
   int64_t tilesM() const { return fields.waveM / op.m; }

@@ -39,6 +39,24 @@ std::vector<TileFields> gpuigemm::getVariants(const GpuTarget &gpu, DType dtype,
   return variants;
 }
 
+std::vector<TileFields> gpuigemm::getTurnTiles(const GpuTarget &gpu,
+                                               DType dtype,
+                                               const TileFields &fields) {
+  std::vector<TileFields> tiles = {fields};
+  std::optional<WaveOp> op = findWaveOp(gpu, dtype, fields.inst);
+  if (!op || op->kind != WaveOp::Kind::Wgmma)
+    return tiles;
+  constexpr int64_t kFewStages = 3;
+  TileFields fewer = fields, wider = fields;
+  fewer.stages = std::max(kFewStages, fields.stages - 1);
+  wider.waveN *= 2;
+  wider.stages = kFewStages;
+  for (const TileFields &tile : {fewer, wider})
+    if (tile.toConfig() != fields.toConfig() && Tile::make(gpu, dtype, tile))
+      tiles.push_back(tile);
+  return tiles;
+}
+
 std::vector<TileFields> gpuigemm::getGroupTiles(const GpuTarget &gpu,
                                                 DType dtype,
                                                 const TileFields &usual) {

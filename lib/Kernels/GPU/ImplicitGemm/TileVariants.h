@@ -18,6 +18,11 @@ namespace tarpon::gpuigemm {
 std::vector<TileFields> getVariants(const GpuTarget &gpu, DType dtype,
                                     const TileFields &fields);
 
+/// The tile, and variants for workgroups that take blocks in turn: of wgmma,
+/// with fewer stages, and with warpgroups of twice as many pixels.
+std::vector<TileFields> getTurnTiles(const GpuTarget &gpu, DType dtype,
+                                     const TileFields &fields);
+
 /// Tiles of warpgroups, of which each multiplies 64 or 128 pixels.
 std::vector<TileFields> getGroupTiles(const GpuTarget &gpu, DType dtype,
                                       const TileFields &usual);

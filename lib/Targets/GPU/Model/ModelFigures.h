@@ -38,6 +38,9 @@ struct ModelFigures {
   double latencyFactor;
   /// The clocks until a workgroup's first loads have come from memory.
   double firstLoadClocks;
+  /// The clocks until workgroups that share a tile's iterations have met: one
+  /// stores its sums, another reads them.
+  double meetingClocks;
   /// How well units overlap: their times are added up as this norm. The times
   /// of the compute units and of the memory are, too.
   double unitNorm, memoryNorm;

@@ -86,6 +86,26 @@ static DType getDtype(const Problem &problem) {
   return dtype == DType::U8 ? DType::I8 : dtype;
 }
 
+/// The results of a convolution's blocks of channels and pixels; none of other
+/// problems.
+static double countTiledResults(const Problem &problem,
+                                const PerfConfig &config) {
+  if (problem.op != OpKind::Conv || !config.has("block_m"))
+    return 0;
+  auto group = problem.attrs.find("group");
+  int64_t groups = group == problem.attrs.end()
+                       ? 1
+                       : static_cast<int64_t>(group->second.front());
+  int64_t channels = problem.result.shape[1] / groups;
+  int64_t pixels = problem.result.numElements() / problem.result.shape[1];
+  auto align = [&](int64_t value, const char *field) {
+    return static_cast<double>(
+        llvm::alignTo(value, static_cast<uint64_t>(config.get(field))));
+  };
+  return static_cast<double>(groups) * align(channels, "block_m") *
+         align(pixels, "block_n");
+}
+
 /// Finds the launch that does the floating-point work.
 static size_t findMainLaunch(const CompiledSolution &solution,
                              llvm::ArrayRef<KernelProfile> profiles) {
@@ -122,6 +142,9 @@ tarpon::estimateGpuSolution(const CompiledSolution &solution,
     work.workgroups = std::max<int64_t>(1, launch.tasks);
     work.flops = index == main ? product.flops : 0;
     work.results = product.results;
+    // Another algorithm multiplies other matrices.
+    if (!solution.config.has("out_tile"))
+      work.tiledResults = countTiledResults(solution.problem, solution.config);
     work.bytes = getBytes(solution, launch, product);
     work.dtype = getDtype(problem);
     // The solver's expected fraction does not apply to launches that pack or

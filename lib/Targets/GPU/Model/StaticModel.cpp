@@ -110,7 +110,8 @@ static double countTiles(const KernelProfile &profile, const LaunchWork &work,
   double split = static_cast<double>(work.splitK);
   if (area == 0)
     return 1;
-  double tiles = work.results * split / (groups * area);
+  double tiles =
+      std::max(work.results, work.tiledResults) * split / (groups * area);
   return work.sharesSteps ? tiles : std::max(1.0, std::ceil(tiles));
 }
 
@@ -139,9 +140,14 @@ static double getOutsideClocks(const KernelProfile &profile,
                                const LaunchWork &work, double waves,
                                const GpuTarget &gpu) {
   double tiles = work.takesTurns ? countTiles(profile, work, gpu) : 1;
-  double turns = std::max(1.0, tiles);
+  // A share of all iterations begins and ends within tiles, each of which is
+  // stored, in parts or as results. The code for whole tiles has the first
+  // copies twice: of the first tile, and of the next, which stores hide.
+  double turns = work.sharesSteps ? tiles + 1 : (std::max(1.0, tiles) + 1) / 2;
+  const ModelFigures &figures = getModelFigures(gpu);
+  double meeting = work.sharesSteps ? figures.meetingClocks : 0;
   return turns * getClocks(getTerms(profile.rest, waves, gpu), gpu) +
-         getModelFigures(gpu).firstLoadClocks;
+         figures.firstLoadClocks + meeting;
 }
 
 /// The clocks of a round in which each unit holds `held` workgroups.

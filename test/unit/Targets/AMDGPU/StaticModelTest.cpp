@@ -176,7 +176,7 @@ TEST_F(StaticModel, WorkDecidesIterations) {
 }
 
 /// A workgroup that does two tiles in turn stores two, and loads their first
-/// data at once.
+/// data at once: half of the code is for each, and half for the first one.
 TEST_F(StaticModel, TurnsRepeatTheCodeOutsideOfTheLoop) {
   KernelProfile p = profile(kGemm, makeResources(), gpu);
   LaunchWork work = makeWork();
@@ -184,10 +184,21 @@ TEST_F(StaticModel, TurnsRepeatTheCodeOutsideOfTheLoop) {
   EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 128);
   work.takesTurns = true;
   LaunchEstimate e = estimateLaunch(p, work, gpu);
-  EXPECT_EQ(e.outsideClocks, 2 * 128);
-  EXPECT_NEAR(e.computeMs, (17280 + 128) / 2.1e6, 1e-9);
+  EXPECT_EQ(e.outsideClocks, 1.5 * 128);
+  EXPECT_NEAR(e.computeMs, (17280 + 64) / 2.1e6, 1e-9);
   work.splitK = 1;
   EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 128);
+  // Half of its tiles' results do not exist.
+  work.tiledResults = 2 * work.results;
+  EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 1.5 * 128);
+}
+
+/// A share of one tile's iterations begins within one tile and ends in another.
+TEST_F(StaticModel, SharesStorePartsOfTwoTiles) {
+  KernelProfile p = profile(kGemm, makeResources(), gpu);
+  LaunchWork work = makeWork();
+  work.takesTurns = work.sharesSteps = true;
+  EXPECT_EQ(estimateLaunch(p, work, gpu).outsideClocks, 2 * 128);
 }
 
 /// Four elements per lane and no loop: half the peaks. 1.3e9 FLOP of f16 at

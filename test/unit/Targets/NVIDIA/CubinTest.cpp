@@ -304,6 +304,53 @@ TEST(PtxAssembler, ProgramsThatAreNoneAreNamed) {
             "'/bin/true' is not NVIDIA's assembler");
 }
 
+TEST(Ptx, LimitsOfRegistersAreLifted) {
+  std::string ptx = ".reqntid 128\n.minnctapersm 12\n{\n";
+  EXPECT_TRUE(liftRegisterLimit(ptx));
+  EXPECT_EQ(ptx, ".reqntid 128\n.minnctapersm 1\n{\n");
+  EXPECT_FALSE(liftRegisterLimit(ptx));
+  ptx = ".reqntid 128\n{\n";
+  EXPECT_FALSE(liftRegisterLimit(ptx));
+}
+
+/// Sums of more products than a limit leaves registers for.
+TEST_F(NvidiaGpuBackendTest, ALimitDoesNotKeepValuesInMemory) {
+  constexpr int64_t kValues = 64, kLanes = 128;
+  KernelSource source;
+  source.symbol = "sums";
+  source.workgroup = kLanes;
+  source.numBuffers = 2;
+  source.emit = [](KernelBuilder &builder) {
+    auto &b = static_cast<GpuKernelBuilder &>(builder);
+    b.setWavesPerEu(16);
+    auto at = [&](int64_t index, int64_t i) {
+      return b.offset(b.offset(b.getBuffer(index), b.mul(b.getLane(), 4)),
+                      4 * kLanes * i);
+    };
+    llvm::SmallVector<mlir::Value> sums;
+    for (int64_t i = 0; i < kValues; ++i)
+      sums.push_back(b.load(at(0, i), b.getF32Type()));
+    auto results =
+        b.forLoop(b.cst(0), b.cst(100), b.cst(1), sums,
+                  [&](mlir::Value, mlir::ValueRange values) {
+                    llvm::SmallVector<mlir::Value> after;
+                    for (int64_t i = 0; i < kValues; ++i)
+                      after.push_back(b.fma(
+                          values[i], values[(i + 1) % kValues], values[i]));
+                    return after;
+                  });
+    for (int64_t i = 0; i < kValues; ++i)
+      b.store(results[i], at(1, i));
+  };
+  auto backend = makeNvidiaGpuBackend(*parseGpuTarget("sm_90a"));
+  auto code = backend->compile(source);
+  ASSERT_TRUE(code) << code.message();
+  auto resources = readCubinResources(*code);
+  ASSERT_TRUE(resources) << resources.message();
+  EXPECT_EQ(resources->privateBytes, 0);
+  EXPECT_GT(resources->vectorRegisters, 32);
+}
+
 TEST_F(NvidiaGpuBackendTest, LaunchesAskForLds) {
   auto backend = makeNvidiaGpuBackend(*parseGpuTarget("sm_90a"));
   auto code = backend->compile(makeReversal(128, 64 << 10));

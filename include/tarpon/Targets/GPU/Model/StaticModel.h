@@ -61,6 +61,8 @@ struct LaunchWork {
   /// Multiplications and additions, and results, of the whole launch. With 0
   /// flops, only the memory's time counts.
   double flops = 0, results = 0;
+  /// The results of whole tiles, some of which reach beyond the launch's.
+  double tiledResults = 0;
   /// The bytes read and written, each once.
   double bytes = 0;
   /// The number of workgroups that share the reduction of a result.
