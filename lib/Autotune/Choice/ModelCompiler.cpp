@@ -137,9 +137,10 @@ static std::map<size_t, PreparedRegion> collectRegions(func::FuncOp function) {
       return;
     auto [region, isNew] = regions.try_emplace(*index);
     region->second.problems.push_back(poseProblem(op).getValue().key());
+    Layout layout = getTensorDesc(op.getType(), /*constant=*/false).layout;
     if (isNew)
-      region->second.layout =
-          getTensorDesc(op.getType(), /*constant=*/false).layout;
+      region->second.layout = layout;
+    region->second.hasOneLayout &= layout == region->second.layout;
   });
   return regions;
 }

@@ -37,6 +37,8 @@ struct PreparedRegion {
   /// The layout in which it computes, which is nchw if it cannot compute in the
   /// one that was chosen.
   Layout layout;
+  /// False if its operations compute in several layouts.
+  bool hasOneLayout = true;
 };
 
 /// A model with one choice made, its problems not yet solved.

@@ -327,9 +327,11 @@ Journal::getMeasurements(llvm::StringRef problem,
     bindContext(rows.bind(problem), context);
     while (rows.next()) {
       Measurement m = readMeasurement(rows);
-      // A damaged index leads to rows of other problems.
-      if (m.key.problem != problem ||
-          llvm::is_contained(hiddenRuns, rows.text("run")))
+      // A damaged index leads to rows of other problems. A kernel that is not
+      // right is told of, whoever has found that.
+      bool isHidden =
+          m.mayBeRight() && llvm::is_contained(hiddenRuns, rows.text("run"));
+      if (m.key.problem != problem || isHidden)
         continue;
       m.isEarlier = rows.integer("id") <= lastEarlierRow;
       m.isSystem = isShipped;

@@ -489,30 +489,36 @@ Status GlobalTuner::tuneRegions() {
 }
 
 /// A run that died goes on: what it has measured is told again at the same
-/// steps, so that it decides as it did. Without time, there are no such steps.
-Status GlobalTuner::takeUp(llvm::ArrayRef<GlobalChoice> choices) {
-  if (deadline.isOver())
-    return runtime::success();
-  name = nameTuning(model.describeModel(), inputs.digest, choices, *regions);
-  auto died = journal.beginTuning(name);
+/// steps, so that it decides as it did. How far a run with a time limit gets
+/// depends on the machine; it is told everything at once, and so is one whose
+/// journal cannot be written.
+void GlobalTuner::takeUp(llvm::ArrayRef<GlobalChoice> choices) {
+  if (deadline.isBounded())
+    return;
+  std::string tuning =
+      nameTuning(model.describeModel(), inputs.digest, choices, *regions);
+  auto died = journal.beginTuning(tuning);
   if (!died)
-    return died.error();
+    return progress.remark("this run cannot be taken up if it is killed: " +
+                           died.message());
+  name = std::move(tuning);
   tuner.hideRuns(std::move(*died));
-  return runtime::success();
 }
 
 /// Where guesses have won over tuned solutions, the next run has to guess them
 /// again.
-Status GlobalTuner::conclude(const GlobalResult &result) {
-  return name.empty() || result.guessesHaveWon ? runtime::success()
-                                               : journal.endTuning(name);
+void GlobalTuner::conclude(const GlobalResult &result) {
+  if (name.empty() || result.guessesHaveWon)
+    return;
+  if (Status status = journal.endTuning(name); !status)
+    progress.remark("the next run repeats the steps of this one: " +
+                    status.message());
 }
 
 Result<GlobalResult>
 GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   begin = std::chrono::steady_clock::now();
-  if (Status status = takeUp(choices); !status)
-    return status.error();
+  takeUp(choices);
   measurer.setTimesLayers(regions->isWanted());
   if (Status status = maker->open(); !status)
     return status.error();
@@ -537,7 +543,6 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
   finishWork(workLeft);
   Result<GlobalResult> result = pickResult();
   if (result)
-    if (Status status = conclude(*result); !status)
-      return status.error();
+    conclude(*result);
   return result;
 }

@@ -20,6 +20,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -357,18 +358,23 @@ static void updateLayer(LayerRecord &record, const Layer &layer,
                        result.maxError};
 }
 
-static GlobalChoice getChoice(const Package &package) {
-  mlir::FailureOr<Layout> layout = parseLayout(package.layout);
-  return {
-      runtime::parsePrecision(package.dtype).value_or(kReferenceChoice.dtype),
-      mlir::succeeded(layout) ? *layout : kReferenceChoice.layout,
-      parseFusion(package.fusion).value_or(kReferenceChoice.fusion)};
+/// A package does not tell the choices of its regions, but their problems.
+static bool isOf(const CandidateRecord &candidate, const Package &package) {
+  const GlobalChoice &choice = candidate.choice;
+  if (choice.getDtypeName() != package.dtype ||
+      choice.getLayoutName() != package.layout ||
+      choice.getFusionName() != package.fusion)
+    return false;
+  auto poseSame = [](const LayerRecord &record, const Layer &layer) {
+    return record.problem == layer.problem;
+  };
+  return choice.regions.empty() ||
+         std::ranges::equal(candidate.layers, package.layers, poseSame);
 }
 
 static CandidateRecord *findChoice(TuningFile &file, const Package &package) {
-  GlobalChoice choice = getChoice(package);
   for (auto [index, candidate] : llvm::enumerate(file.candidates))
-    if (candidate.choice == choice && candidate.failure.empty()) {
+    if (candidate.failure.empty() && isOf(candidate, package)) {
       file.winner = static_cast<int64_t>(index);
       return &candidate;
     }
@@ -388,7 +394,8 @@ Status tarpon::updateRecord(TuningFile &file, const PackageTuning &tuning,
   CandidateRecord *candidate = findChoice(file, package);
   if (!candidate)
     return Error{path + " has no record of the package's choice, " +
-                 getChoice(package).name()};
+                 package.dtype + "/" + package.layout + ", with fusion " +
+                 package.fusion};
   llvm::StringMap<LayerRecord *> records;
   for (LayerRecord &record : candidate->layers)
     records[record.name] = &record;

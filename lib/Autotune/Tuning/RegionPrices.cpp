@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tarpon;
+using runtime::Precision;
 using runtime::Result;
 using runtime::Status;
 
@@ -32,6 +33,15 @@ RegionPrices::getKeys(size_t region, size_t state, Fusion fusion) {
   return fusion == Fusion::On ? posed.fused : posed.split;
 }
 
+/// The products of attention are scaled behind them, and without that do not
+/// fit into fp16 (ScaleOperands.cpp).
+bool RegionPrices::maySplit(const Keys &keys, Precision dtype) const {
+  return dtype != Precision::F16 ||
+         llvm::none_of(keys, [this](const std::string &key) {
+           return prices.at(key).problem.op == OpKind::MatMul;
+         });
+}
+
 /// Poses the problems of all regions with one choice. A region that cannot
 /// compute in nhwc does so in nchw, whichever it is told.
 void RegionPrices::poseAll(ModelCompiler &model, const RegionChoice &choice,
@@ -48,12 +58,16 @@ void RegionPrices::poseAll(ModelCompiler &model, const RegionChoice &choice,
     Keys keys;
     if (auto posed = prepared->regions.find(region);
         posed != prepared->regions.end()) {
+      // Conversions within a region have no price.
+      if (!posed->second.hasOneLayout)
+        continue;
       actual.layout = posed->second.layout;
       for (const std::string &key : posed->second.problems)
         keys.push_back(add(*problems.at(key)));
     }
     size_t state = llvm::find(states, actual) - states.begin();
-    if (state < states.size())
+    if (state < states.size() &&
+        (choice.fusion == Fusion::On || maySplit(keys, choice.dtype)))
       getKeys(region, state, choice.fusion) = std::move(keys);
   }
 }
@@ -63,7 +77,7 @@ Status RegionPrices::pose(ModelCompiler &model,
                           const RegionStructure &structure,
                           const std::vector<RegionChoice> &allStates,
                           const std::vector<bool> &isAllowed, Fusion fusion,
-                          bool maySplit) {
+                          bool choosesFusion) {
   states = allStates;
   values = structure.values;
   regions.assign(structure.names.size(), std::vector<Posed>(states.size()));
@@ -71,7 +85,7 @@ Status RegionPrices::pose(ModelCompiler &model,
     if (!isAllowed[state])
       continue;
     poseAll(model, choice, fusion);
-    if (maySplit && choice.dtype != runtime::Precision::I8)
+    if (choosesFusion && choice.dtype != Precision::I8)
       poseAll(model, {choice.dtype, choice.layout, Fusion::Off}, fusion);
   }
   return poseConversions(structure);
@@ -260,10 +274,18 @@ RegionPrices::getMilliseconds(const std::optional<Keys> &keys) const {
   return sum;
 }
 
+/// A guess has to promise more than a measurement.
 bool RegionPrices::isFasterSplit(const Posed &posed) const {
   std::optional<double> fused = getMilliseconds(posed.fused),
                         split = getMilliseconds(posed.split);
-  return split && (!fused || *split < (1 - policy::kLeastGain) * *fused);
+  if (!split || !fused)
+    return split.has_value();
+  bool isGuessed = llvm::any_of(*posed.split, [this](const std::string &key) {
+    const Price &price = prices.at(key);
+    return !price.measured && !price.within;
+  });
+  double gain = isGuessed ? policy::kPriorSaving : policy::kLeastGain;
+  return *split < (1 - gain) * *fused;
 }
 
 RegionChoice RegionPrices::choose(size_t region, size_t state) const {

@@ -31,7 +31,7 @@ public:
   runtime::Status pose(ModelCompiler &model, const RegionStructure &structure,
                        const std::vector<RegionChoice> &states,
                        const std::vector<bool> &isAllowed, Fusion fusion,
-                       bool maySplit);
+                       bool choosesFusion);
 
   /// Takes the problems of a plan, and those that regions pose beside the
   /// others in it: in which type a value is stored depends on who reads it.
@@ -90,6 +90,7 @@ private:
   double getMilliseconds(const std::string &key) const;
   std::optional<double> getMilliseconds(const std::optional<Keys> &keys) const;
   bool isFasterSplit(const Posed &posed) const;
+  bool maySplit(const Keys &keys, runtime::Precision dtype) const;
 
   std::vector<RegionChoice> states;
   std::vector<RegionValue> values;

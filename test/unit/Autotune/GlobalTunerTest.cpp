@@ -508,4 +508,11 @@ TEST_F(GlobalTunerTest, ASecondRunChoosesTheGuessesThatHaveWon) {
   EXPECT_THAT(getSources(second.candidates[0]), Each("default"));
   EXPECT_EQ(second.candidates[0].pipeline->median, 10);
   EXPECT_EQ(tuner->getStatistics().measured, 0);
+
+  // With a limit it knows at once what was measured.
+  start(/*withoutRecords=*/false);
+  measurer->times = {{"fp32/nchw", {10, 11}}, {"fp32/nhwc", {30, 30}}};
+  deadline = Deadline::after(1000);
+  GlobalResult third = run();
+  EXPECT_THAT(getSources(third.candidates[0]), Contains("measured"));
 }

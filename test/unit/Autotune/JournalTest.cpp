@@ -421,6 +421,9 @@ TEST_F(JournalTest, KnowsTuningsThatHaveNotEnded) {
     auto journal = open();
     (void)journal->beginTuning("a model");
     (void)journal->record(makeMeasurement("tile_m=14", 1));
+    Measurement wrong = makeMeasurement("tile_m=12", 3);
+    wrong.status = MeasurementStatus::Wrong;
+    (void)journal->record(wrong);
     (void)journal->recordFinding("conv(...)", {Finding::Searched, {}});
   });
   auto journal = open();
@@ -429,11 +432,13 @@ TEST_F(JournalTest, KnowsTuningsThatHaveNotEnded) {
   auto died = journal->beginTuning("a model");
   ASSERT_TRUE(died) << died.message();
   ASSERT_EQ(died->size(), 1u);
-  EXPECT_EQ(journal->getMeasurements("conv(...)").size(), 2u);
+  EXPECT_EQ(journal->getMeasurements("conv(...)").size(), 3u);
   EXPECT_EQ(journal->getFindings("conv(...)").size(), 1u);
+  // That a kernel is wrong is never hidden.
   auto others = journal->getMeasurements("conv(...)", *died);
-  ASSERT_EQ(others.size(), 1u);
-  EXPECT_EQ(others.front().key.config, "tile_m=16");
+  ASSERT_EQ(others.size(), 2u);
+  EXPECT_EQ(others[0].key.config, "tile_m=12");
+  EXPECT_EQ(others[1].key.config, "tile_m=16");
   EXPECT_TRUE(journal->getFindings("conv(...)", *died).empty());
 
   ASSERT_TRUE(journal->endTuning("a model"));

@@ -224,7 +224,7 @@ public:
   /// The last measurement of every candidate of the problem, those of later
   /// stages before those of earlier ones. Candidates come in the order of their
   /// first measurement. What the processes with these names have recorded is
-  /// left out.
+  /// left out, unless it is that a candidate is not right.
   std::vector<Measurement>
   getMeasurements(llvm::StringRef problem,
                   llvm::ArrayRef<std::string> hiddenRuns = {}) const;

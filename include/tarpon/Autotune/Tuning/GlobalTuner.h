@@ -118,8 +118,8 @@ private:
   std::vector<ChoicePlan *> getPlans();
   void reportFailures();
   runtime::Result<GlobalResult> pickResult();
-  runtime::Status takeUp(llvm::ArrayRef<GlobalChoice> choices);
-  runtime::Status conclude(const GlobalResult &result);
+  void takeUp(llvm::ArrayRef<GlobalChoice> choices);
+  void conclude(const GlobalResult &result);
   bool haveGuessesWon(const Trial &trial, const ChoicePlan &winner) const;
   std::set<std::string> listLeftOut(const Trial &trial,
                                     const ChoicePlan &winner) const;

@@ -368,7 +368,20 @@ TEST_F(PackageTuningTest, TheRecordOfTheCompilationIsUpdated) {
 
   file.candidates = {other};
   EXPECT_EQ(updateRecord(file, *tuning, target, "t.json").message(),
-            "t.json has no record of the package's choice, fp32/nchw");
+            "t.json has no record of the package's choice, fp32/nchw, with "
+            "fusion on");
+
+  // Packages whose regions differ are told apart by their layers.
+  tuning->package.fusion = "mixed";
+  CandidateRecord split, another;
+  split.choice.regions = {{}, {runtime::Precision::F32, {}, Fusion::Off}};
+  another.choice = split.choice;
+  for (const runtime::Layer &layer : tuning->package.layers)
+    split.layers.emplace_back().problem = layer.problem;
+  file.candidates = {same, another, split};
+  status = updateRecord(file, *tuning, target, "t.json");
+  ASSERT_TRUE(status) << status.message();
+  EXPECT_EQ(file.winner, 2);
   file.model.sha256 = std::string(64, '1');
   EXPECT_THAT(updateRecord(file, *tuning, target, "t.json").message(),
               HasSubstr("t.json was made for another model"));
