@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "RealSizes.h"
 #include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -22,17 +22,23 @@ static bool hasNegative(ArrayRef<int64_t> sizes) {
 
 void importExpand(OnnxNode &node) {
   Value input = node.getInput(0);
-  std::optional<SmallVector<int64_t>> shape =
-      node.getConstantInts(1, "the shape");
-  if (!shape)
+  auto sizes = node.getSizes(1, "the shape");
+  SmallVector<int64_t> shape;
+  std::optional<RealSize> real;
+  if (!sizes || failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
-  std::optional<Shape> both = broadcastShapes(getShape(input), *shape);
-  if (!both || hasNegative(*shape)) {
-    node.emitError() << "the shape [" << *shape << "] does not fit the input "
+  std::optional<Shape> both = broadcastShapes(getShape(input), shape);
+  if (!both || hasNegative(shape)) {
+    node.emitError() << "the shape [" << shape << "] does not fit the input "
                      << getTensorType(input);
     return;
   }
-  node.setOutput(0, node.broadcast(input, *both));
+  if (real)
+    real->dim += static_cast<int64_t>(both->size() - shape.size());
+  Value result = node.broadcast(input, *both);
+  if (real && result == input)
+    result = copyAlong(node, result, real->dim);
+  node.setOutput(0, result, real);
 }
 
 /// Repeats each dimension with a new one in front of it, which is broadcast.

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "RealSizes.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -56,9 +56,10 @@ void importConstant(OnnxNode &node) {
 }
 
 void importConstantOfShape(OnnxNode &node) {
-  std::optional<SmallVector<int64_t>> shape =
-      node.getConstantInts(0, "the shape");
-  if (!shape)
+  auto sizes = node.getSizes(0, "the shape");
+  SmallVector<int64_t> shape;
+  std::optional<RealSize> real;
+  if (!sizes || failed(readShape(node, node.getInput(0), *sizes, shape, real)))
     return;
   Value value;
   if (!node.hasAttribute("value")) {
@@ -72,7 +73,7 @@ void importConstantOfShape(OnnxNode &node) {
     tensor->shape.clear();
     value = node.createConstant(std::move(*tensor));
   }
-  node.setOutput(0, node.splat(value, *shape));
+  node.setOutput(0, node.splat(value, shape), real);
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,11 +83,50 @@ void importConstantOfShape(OnnxNode &node) {
 /// Shape arithmetic needs short ranges; a long one is a mistake, or an attack.
 static constexpr double maxRange = 1 << 20;
 
+/// Returns the integer of input `index` if it depends on data, within limits.
+static std::optional<SizeElement> findSize(OnnxNode &node, unsigned index) {
+  if (node.findConstantInput(index))
+    return std::nullopt;
+  auto sizes = node.findSizes(index);
+  return sizes && sizes->size() == 1 ? std::optional(sizes->front())
+                                     : std::nullopt;
+}
+
+/// Counts from `start` by 1 up to a limit that depends on data.
+static void importRangeToSize(OnnxNode &node, double start,
+                              const SizeElement &limit, double delta) {
+  Value list = node.getInput(1);
+  auto first = static_cast<int64_t>(start);
+  int64_t count = limit.most - first;
+  if (delta != 1 || first < 0 || count < 1 ||
+      count > static_cast<int64_t>(maxRange)) {
+    node.emitError() << "the range from " << start << " to at most "
+                     << limit.most << " by " << delta
+                     << ", whose size depends on data, is not supported";
+    return;
+  }
+  Value size = getSizeValue(node, list, 0, limit);
+  if (first > 0)
+    size =
+        node.create<MaxOp>(node.create<SubOp>(size, node.createInts({first})),
+                           node.createInts({0}));
+  SmallVector<int64_t> numbers;
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(first + i);
+  Value range = node.convert(node.createInts(numbers),
+                             getTensorType(node.getInput(0)).getElementType());
+  node.setOutput(0, range, RealSize{0, size});
+}
+
 void importRange(OnnxNode &node) {
   std::optional<double> start = node.getConstantNumber(0, "the start");
-  std::optional<double> limit = node.getConstantNumber(1, "the limit");
   std::optional<double> delta = node.getConstantNumber(2, "the delta");
-  if (!start || !limit || !delta)
+  if (!start || !delta)
+    return;
+  if (std::optional<SizeElement> size = findSize(node, 1))
+    return importRangeToSize(node, *start, *size, *delta);
+  std::optional<double> limit = node.getConstantNumber(1, "the limit");
+  if (!limit)
     return;
   constexpr int64_t kFloat = 1;
   if (int64_t type = node.getInt("stash_type", kFloat); type != kFloat) {

@@ -55,29 +55,102 @@ static void setOutputs(OnnxNode &node, ArrayRef<Value> values) {
     node.setOutput(index, value);
 }
 
+namespace {
+/// The results of both branches for one output.
+struct Branches {
+  Value whenTrue, whenFalse;
+};
+} // namespace
+
+/// Returns the only dimension in which the results differ in their sizes, the
+/// first one if they do not differ, and none if they differ in more.
+static std::optional<int64_t> findOpenDim(OnnxNode &node, Branches results) {
+  RankedTensorType lhs = getTensorType(results.whenTrue),
+                   rhs = getTensorType(results.whenFalse);
+  if (lhs.getElementType() != rhs.getElementType() ||
+      lhs.getRank() != rhs.getRank())
+    return std::nullopt;
+  std::optional<int64_t> open;
+  auto add = [&](int64_t dim) {
+    bool isOther = open && *open != dim;
+    open = dim;
+    return !isOther;
+  };
+  for (int64_t dim = 0; dim < lhs.getRank(); ++dim)
+    if (lhs.getDimSize(dim) != rhs.getDimSize(dim) && !add(dim))
+      return std::nullopt;
+  for (Value value : {results.whenTrue, results.whenFalse})
+    if (auto real = node.findRealSize(value); real && !add(real->dim))
+      return std::nullopt;
+  return open.value_or(0);
+}
+
+/// Appends zeros along a dimension.
+static Value padTo(OnnxNode &node, Value value, int64_t dim, int64_t size) {
+  SmallVector<int64_t> shape(getShape(value));
+  shape[dim] = size;
+  if (multiply(getShape(value)) == 0)
+    return node.createZeros(shape, getTensorType(value).getElementType());
+  return node.slice(value, dim, 0, size);
+}
+
+/// The size of a result, as a value of i64 and one element.
+static Value getSize(OnnxNode &node, Value value, int64_t dim) {
+  if (auto real = node.findRealSize(value))
+    return real->size;
+  return node.createInts({getShape(value)[dim]});
+}
+
+/// Returns the result that the condition selects at run time. The size of a
+/// dimension depends on the condition where the branches give different ones.
+static Value select(OnnxNode &node, Value condition, Branches results,
+                    std::optional<RealSize> &real) {
+  auto [lhs, rhs] = results;
+  std::optional<int64_t> dim = findOpenDim(node, results);
+  if (!dim) {
+    node.emitError() << "the branches give " << lhs.getType() << " and "
+                     << rhs.getType() << ", and the condition '"
+                     << node.getInputName(0) << "' is not a constant";
+    return nullptr;
+  }
+  bool isOpen = lhs.getType() != rhs.getType() || node.findRealSize(lhs) ||
+                node.findRealSize(rhs);
+  if (isOpen) {
+    real =
+        RealSize{*dim, node.create<WhereOp>(condition, getSize(node, lhs, *dim),
+                                            getSize(node, rhs, *dim))};
+    int64_t most = std::max(getShape(lhs)[*dim], getShape(rhs)[*dim]);
+    lhs = padTo(node, lhs, *dim, most);
+    rhs = padTo(node, rhs, *dim, most);
+  }
+  if (lhs && multiply(getShape(lhs)) == 0)
+    return lhs;
+  return node.create<WhereOp>(condition, lhs, rhs);
+}
+
 /// Sets the outputs to those of the branch that the condition selects at run
-/// time; where they have different types, it has to be known after all.
+/// time; where they have different types, it may be known after all.
 static void selectBranch(OnnxNode &node, ArrayRef<Value> whenTrue,
                          ArrayRef<Value> whenFalse) {
   bool isSame = whenTrue.size() == whenFalse.size() &&
-                llvm::all_of(llvm::zip(whenTrue, whenFalse), [](auto pair) {
-                  auto [lhs, rhs] = pair;
-                  return lhs.getType() == rhs.getType();
-                });
-  if (!isSame) {
-    if (ElementsAttr known = node.getConstantInput(
-            0, "the branches have different types, and the condition"))
-      setOutputs(node, isTrue(known) ? whenTrue : whenFalse);
+                llvm::equal(ValueRange(whenTrue).getTypes(),
+                            ValueRange(whenFalse).getTypes());
+  if (!isSame)
+    if (ElementsAttr known = node.findConstantInput(0))
+      return setOutputs(node, isTrue(known) ? whenTrue : whenFalse);
+  size_t count = std::min(whenTrue.size(), whenFalse.size());
+  if (whenTrue.size() != whenFalse.size() || count < node.getNumOutputs()) {
+    node.emitError() << "the branches have " << whenTrue.size() << " and "
+                     << whenFalse.size() << " outputs, but the node has "
+                     << node.getNumOutputs();
     return;
   }
   Value condition = node.reshape(node.getInput(0), {});
-  Values results;
-  for (auto [lhs, rhs] : llvm::zip_equal(whenTrue, whenFalse)) {
-    bool isEmpty = multiply(getShape(lhs)) == 0;
-    results.push_back(isEmpty ? lhs
-                              : node.create<WhereOp>(condition, lhs, rhs));
+  for (size_t i = 0; i < count; ++i) {
+    std::optional<RealSize> real;
+    Value result = select(node, condition, {whenTrue[i], whenFalse[i]}, real);
+    node.setOutput(i, result, real);
   }
-  setOutputs(node, results);
 }
 
 void importIf(OnnxNode &node) {

@@ -13,6 +13,7 @@
 #include "Gather.h"
 
 #include "OpTable.h"
+#include "RealSizes.h"
 #include "Window.h"
 #include "tarpon/Problem/Shapes.h"
 
@@ -47,14 +48,14 @@ static Value createPlaces(OnnxNode &node, ArrayRef<int64_t> shape, size_t dim) {
 // Elements
 //===----------------------------------------------------------------------===//
 
-/// The flat index into `shape` of the element that each index along `axis`
+/// The flat index into `data` of the element that each index along `axis`
 /// selects, whose other indices are those of its own place.
-static Value flattenElements(OnnxNode &node, Value indices,
-                             ArrayRef<int64_t> shape, int64_t axis) {
+static Value flattenElements(OnnxNode &node, Value indices, Value data,
+                             int64_t axis) {
+  ArrayRef<int64_t> shape = getShape(data);
   indices = node.convert(indices, node.getBuilder().getI64Type());
-  Value flat =
-      addScaled(node, nullptr, node.countFromStart(indices, shape[axis]),
-                multiply(shape.drop_front(axis + 1)));
+  Value flat = addScaled(node, nullptr, countFromEnd(node, indices, data, axis),
+                         multiply(shape.drop_front(axis + 1)));
   for (size_t dim = 0; dim < shape.size() && flat; ++dim)
     if (static_cast<int64_t>(dim) != axis)
       flat = node.create<AddOp>(
@@ -69,7 +70,7 @@ Value gatherElements(OnnxNode &node, Value data, Value indices, int64_t axis) {
     return nullptr;
   ArrayRef<int64_t> shape = getShape(data);
   return createGather(node, node.reshape(data, {multiply(shape)}),
-                      flattenElements(node, indices, shape, axis));
+                      flattenElements(node, indices, data, axis));
 }
 
 /// Checks that indices fit the data beside `axis`, which is -1 after an error.
@@ -101,9 +102,9 @@ void importGatherElements(OnnxNode &node) {
 /// dimensions of the data from `first` on; returns the index into these, as if
 /// all dimensions up to them were one. Leading dimensions of indices and data
 /// are the same.
-static Value flattenSlices(OnnxNode &node, Value indices,
-                           ArrayRef<int64_t> shape, size_t first,
-                           size_t count) {
+static Value flattenSlices(OnnxNode &node, Value indices, Value data,
+                           size_t first, size_t count) {
+  ArrayRef<int64_t> shape = getShape(data);
   SmallVector<int64_t> places(getShape(indices).drop_back());
   int64_t last = static_cast<int64_t>(places.size());
   indices = node.convert(indices, node.getBuilder().getI64Type());
@@ -112,7 +113,7 @@ static Value flattenSlices(OnnxNode &node, Value indices,
   for (size_t i = 0; i < count; ++i) {
     Value part = node.reshape(
         node.slice(indices, last, static_cast<int64_t>(i), 1), places);
-    flat = addScaled(node, flat, node.countFromStart(part, shape[first + i]),
+    flat = addScaled(node, flat, countFromEnd(node, part, data, first + i),
                      multiply(indexed.drop_front(first + i + 1)));
   }
   for (size_t dim = 0; dim < first && flat; ++dim)
@@ -146,7 +147,7 @@ void importGatherND(OnnxNode &node) {
     return;
   node.setOutput(
       0, createGather(node, joinFront(node, data, batch + count),
-                      flattenSlices(node, indices, shape, batch, count)));
+                      flattenSlices(node, indices, data, batch, count)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,6 +167,19 @@ static std::optional<ScatterMode> getReduction(OnnxNode &node) {
     node.emitError() << "attribute 'reduction' is '" << name
                      << "', expected none, add, mul, max or min";
   return node.hasFailed() ? std::nullopt : mode;
+}
+
+/// Moves the flat places of indices that do not count behind all others, where
+/// nothing is written.
+static Value dropUncounted(OnnxNode &node, Value places, Value indices,
+                           int64_t behind) {
+  std::optional<RealSize> real = node.findRealSize(indices);
+  if (!real || !places ||
+      real->dim >= static_cast<int64_t>(getShape(places).size()))
+    return places;
+  return node.create<WhereOp>(createIsCounted(node, getShape(places), *real),
+                              places,
+                              node.createInts({behind}, /*scalar=*/true));
 }
 
 static Value createScatter(OnnxNode &node, Value data, Value indices,
@@ -189,8 +203,9 @@ void importScatterElements(OnnxNode &node) {
   }
   ArrayRef<int64_t> shape = getShape(data);
   int64_t count = multiply(getShape(indices));
-  Value flat =
-      node.reshape(flattenElements(node, indices, shape, axis), {count});
+  Value places = dropUncounted(node, flattenElements(node, indices, data, axis),
+                               indices, multiply(shape));
+  Value flat = node.reshape(places, {count});
   Value result = createScatter(node, node.reshape(data, {multiply(shape)}),
                                flat, node.reshape(updates, {count}), *mode);
   node.setOutput(0, node.reshape(result, shape));
@@ -218,8 +233,10 @@ void importScatterND(OnnxNode &node) {
     return;
   }
   int64_t rows = multiply(places.drop_back());
-  Value flat =
-      node.reshape(flattenSlices(node, indices, shape, 0, count), {rows});
+  Value flat = node.reshape(
+      dropUncounted(node, flattenSlices(node, indices, data, 0, count), indices,
+                    multiply(shape.take_front(count))),
+      {rows});
   SmallVector<int64_t> rowsShape = {rows};
   llvm::append_range(rowsShape, shape.drop_front(count));
   Value result = createScatter(node, joinFront(node, data, count), flat,

@@ -145,8 +145,9 @@ LogicalResult GraphBuilder::importNode(const onnx::NodeProto &proto) {
   const OpRow *row = checkNode(proto, node);
   if (!row)
     return failure();
+  fillUncounted(*row, node);
   row->import(node);
-  if (node.hasFailed() || failed(passSizes(*row, proto, node)))
+  if (node.hasFailed() || failed(passRealSizes(*row, node)))
     return failure();
   return checkResults(proto, node);
 }
@@ -193,7 +194,7 @@ LogicalResult GraphBuilder::checkOperands(const OpRow &row, OnnxNode &node) {
     if (required && !node.hasInput(i))
       return node.emitError() << "input " << i << " is missing";
     Value value = node.getInput(i);
-    if (value && graph.sizes.contains(value) && !passesRealSizes(row))
+    if (value && graph.sizes.contains(value) && !takesRealSizes(row))
       return node.emitError()
              << "the size of '" << node.getInputName(i)
              << "' depends on data, which the operator does not take";
@@ -224,15 +225,6 @@ LogicalResult GraphBuilder::checkWeights(OnnxNode &node) {
              << "the weight '" << node.getInputName(i) << "' contains Inf";
   }
   return success();
-}
-
-LogicalResult GraphBuilder::passSizes(const OpRow &row,
-                                      const onnx::NodeProto &proto,
-                                      OnnxNode &node) {
-  if (!passesRealSizes(row) || proto.output_size() == 0)
-    return success();
-  Value result = graph.values.lookup(proto.output(0));
-  return passRealSizes(row, node, result, graph.sizes);
 }
 
 LogicalResult GraphBuilder::checkResults(const onnx::NodeProto &proto,

@@ -43,8 +43,6 @@ private:
   const OpRow *checkNode(const onnx::NodeProto &proto, OnnxNode &node);
   mlir::LogicalResult checkOperands(const OpRow &row, OnnxNode &node);
   mlir::LogicalResult checkWeights(OnnxNode &node);
-  mlir::LogicalResult passSizes(const OpRow &row, const onnx::NodeProto &proto,
-                                OnnxNode &node);
   mlir::LogicalResult checkResults(const onnx::NodeProto &proto,
                                    OnnxNode &node);
   mlir::FailureOr<Body *> getBody(const onnx::GraphProto &proto);

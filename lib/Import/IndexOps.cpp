@@ -13,6 +13,7 @@
 
 #include "Gather.h"
 #include "OpTable.h"
+#include "RealSizes.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -93,12 +94,21 @@ void importGather(OnnxNode &node) {
   if (node.hasFailed())
     return;
   ElementsAttr indicesAttr = OnnxNode::getConstant(node.getInput(1));
-  if (!indicesAttr)
+  std::optional<RealSize> real = node.findRealSize(data);
+  bool mayBeBehind = real && real->dim == axis;
+  SmallVector<int64_t> indices;
+  if (indicesAttr) {
+    indices = readInts(indicesAttr);
+    mayBeBehind &= llvm::any_of(indices, [](int64_t i) { return i < 0; });
+  }
+  if (!indicesAttr || mayBeBehind) {
+    Value places = node.convert(node.getInput(1), builder.getI64Type());
+    if (mayBeBehind)
+      places = countFromEnd(node, places, data, axis);
     return node.setOutput(
-        0, node.create<GatherOp>(
-               data, node.convert(node.getInput(1), builder.getI64Type()),
-               builder.getI64IntegerAttr(axis)));
-  SmallVector<int64_t> indices = readInts(indicesAttr);
+        0,
+        node.create<GatherOp>(data, places, builder.getI64IntegerAttr(axis)));
+  }
   for (int64_t &index : indices) {
     if (index < -shape[axis] || index >= shape[axis]) {
       node.emitError() << "index " << index << " is out of range for dimension "
@@ -126,7 +136,7 @@ void importCompress(OnnxNode &node) {
   if (!OnnxNode::getConstant(node.getInput(1))) {
     Value count;
     Value slices = compress(node, data, node.getInput(1), axis, count);
-    return node.setOutput(0, slices, {axis, count});
+    return node.setOutput(0, slices, RealSize{axis, count});
   }
   std::optional<SmallVector<int64_t>> condition =
       node.getConstantInts(1, "the condition");
@@ -163,11 +173,23 @@ static SmallVector<int64_t> readSliceList(OnnxNode &node, StringRef name,
   return node.getInts(name);
 }
 
+/// An end that depends on data cuts the slices that do not count, which the
+/// result may have as well.
+static SmallVector<int64_t> readSliceEnds(OnnxNode &node) {
+  if (!node.hasInput(2))
+    return node.getInts("ends");
+  SmallVector<int64_t> ends;
+  if (auto sizes = node.getSizes(2, "the input ends"))
+    for (const SizeElement &size : *sizes)
+      ends.push_back(size.most);
+  return ends;
+}
+
 static std::optional<SliceBounds> readSliceBounds(OnnxNode &node,
                                                   int64_t rank) {
-  SliceBounds bounds{
-      readSliceList(node, "starts", 1), readSliceList(node, "ends", 2),
-      readSliceList(node, "axes", 3), readSliceList(node, "steps", 4)};
+  SliceBounds bounds{readSliceList(node, "starts", 1), readSliceEnds(node),
+                     readSliceList(node, "axes", 3),
+                     readSliceList(node, "steps", 4)};
   if (bounds.axes.empty())
     for (size_t i = 0; i < bounds.starts.size(); ++i)
       bounds.axes.push_back(i);
@@ -284,6 +306,22 @@ void importSplit(OnnxNode &node) {
 // Concat and Pad
 //===----------------------------------------------------------------------===//
 
+/// Returns bools that are true for the slices along `axis` that count.
+static Value joinCounted(OnnxNode &node, ArrayRef<Value> inputs, int64_t axis) {
+  SmallVector<Value> parts;
+  for (Value input : inputs) {
+    int64_t size = getShape(input)[axis];
+    std::optional<RealSize> real = node.findRealSize(input);
+    Value all =
+        node.splat(node.createNumber(1, node.getBuilder().getI1Type()), {size});
+    parts.push_back(real && real->dim == axis
+                        ? createIsCounted(node, {size}, {0, real->size})
+                        : all);
+  }
+  return node.concat(parts, 0);
+}
+
+/// The slices that count of all inputs come in front.
 void importConcat(OnnxNode &node) {
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < node.getNumInputs(); ++i)
@@ -293,8 +331,19 @@ void importConcat(OnnxNode &node) {
     return;
   }
   int64_t axis = node.getAxis("axis", 0, getShape(inputs.front()).size());
-  if (!node.hasFailed())
-    node.setOutput(0, node.concat(inputs, axis));
+  if (node.hasFailed())
+    return;
+  auto isOpenAlong = [&](Value input) {
+    std::optional<RealSize> real = node.findRealSize(input);
+    return real && real->dim == axis;
+  };
+  Value joined = node.concat(inputs, axis);
+  if (!joined || inputs.size() == 1 || llvm::none_of(inputs, isOpenAlong))
+    return node.setOutput(0, joined);
+  Value count;
+  Value counted =
+      compress(node, joined, joinCounted(node, inputs, axis), axis, count);
+  node.setOutput(0, counted, RealSize{axis, count});
 }
 
 /// The pads are an attribute before opset 11 and an input since then, with axes

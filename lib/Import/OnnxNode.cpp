@@ -96,6 +96,8 @@ StringRef OnnxNode::getInputName(unsigned index) const {
 }
 
 Value OnnxNode::getInput(unsigned index) {
+  if (Value value = replaced.lookup(index))
+    return value;
   return hasInput(index) ? graph.lookup(getInputName(index)) : Value();
 }
 
@@ -109,10 +111,53 @@ void OnnxNode::setOutput(unsigned index, Value value) {
     graph.values[proto.output(index)] = value;
 }
 
-void OnnxNode::setOutput(unsigned index, Value value, RealSize size) {
+void OnnxNode::setOutput(unsigned index, Value value,
+                         std::optional<RealSize> size) {
   setOutput(index, value);
-  if (value && size.size)
-    graph.sizes[value] = size;
+  if (!value || !size || !size->size)
+    return;
+  setRealSize(value, *size);
+  ownSizes.insert(index);
+}
+
+Value OnnxNode::getOutput(unsigned index) const {
+  return graph.values.lookup(proto.output(index));
+}
+
+void OnnxNode::replaceInput(unsigned index, Value value) {
+  replaced[index] = value;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes that depend on data
+//===----------------------------------------------------------------------===//
+
+std::optional<RealSize> OnnxNode::findRealSize(Value value) const {
+  auto it = graph.sizes.find(value);
+  return it == graph.sizes.end() ? std::nullopt : std::optional(it->second);
+}
+
+void OnnxNode::setRealSize(Value value, RealSize size) {
+  graph.sizes[value] = canonicalize(value, size);
+}
+
+RealSize OnnxNode::canonicalize(Value value, RealSize size) {
+  int64_t most = getShape(value)[size.dim];
+  return {size.dim, graph.sizeElements.add(size.size, most)};
+}
+
+std::optional<SizeElements::List> OnnxNode::getSizes(unsigned index,
+                                                     StringRef what) {
+  if (!findConstantInput(index))
+    if (auto sizes = findSizes(index))
+      return sizes;
+  std::optional<SmallVector<int64_t>> ints = getConstantInts(index, what);
+  if (!ints)
+    return std::nullopt;
+  SizeElements::List sizes;
+  for (int64_t size : *ints)
+    sizes.push_back({size, size, nullptr});
+  return sizes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,12 +212,29 @@ OnnxNode::Known OnnxNode::compute(Value value, int depth) {
   return result;
 }
 
+/// The other sizes of a shape may be known where one depends on data.
+ElementsAttr OnnxNode::evaluateSizes(Value value) {
+  RankedTensorType type = getTensorType(value);
+  auto sizes = graph.sizeElements.find(value);
+  if (!sizes || !type.getElementType().isInteger(64))
+    return nullptr;
+  std::vector<char> bytes;
+  for (const SizeElement &size : *sizes) {
+    if (!size.isKnown())
+      return nullptr;
+    const char *data = reinterpret_cast<const char *>(&size.least);
+    bytes.insert(bytes.end(), data, data + sizeof(size.least));
+  }
+  return makeConstantAttr(type, std::move(bytes));
+}
+
 ElementsAttr OnnxNode::evaluate(Value value) {
   if (!value)
     return nullptr;
   Known known = compute(value, maxDepth);
-  if (known.elements)
-    graph.usedAssumptions.insert_range(known.used);
+  if (!known.elements)
+    return evaluateSizes(value);
+  graph.usedAssumptions.insert_range(known.used);
   return known.elements;
 }
 

@@ -17,6 +17,7 @@
 
 #include "BlockWeights.h"
 #include "ModelReader.h"
+#include "SizeElements.h"
 #include "TensorReader.h"
 #include "tarpon/IR/TarponOps.h"
 
@@ -35,6 +36,8 @@ struct RealSize {
   int64_t dim;
   /// A value of i64 and one element.
   mlir::Value size;
+
+  bool operator==(const RealSize &) const = default;
 };
 
 class OnnxNode {
@@ -61,8 +64,9 @@ public:
     llvm::DenseMap<mlir::Value, mlir::ElementsAttr> assumed;
     /// The arguments whose assumed values were needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
-    /// The values whose sizes depend on data.
+    /// The values whose sizes depend on data, and these sizes.
     llvm::DenseMap<mlir::Value, RealSize> sizes;
+    SizeElements sizeElements;
     /// True if a constant of the model holds Inf.
     bool hasInf = false;
     /// The number of uses of each name by nodes and the graph's outputs.
@@ -108,7 +112,32 @@ public:
   /// Sets an output. A null value is ignored: its error was reported already.
   void setOutput(unsigned index, mlir::Value value);
   /// Sets an output of which a dimension's size depends on data.
-  void setOutput(unsigned index, mlir::Value value, RealSize size);
+  void setOutput(unsigned index, mlir::Value value,
+                 std::optional<RealSize> size);
+  /// Returns true if output `index` was set with such a size.
+  bool hasOwnSize(unsigned index) const { return ownSizes.contains(index); }
+  /// Returns output `index`; null if it was not set.
+  mlir::Value getOutput(unsigned index) const;
+  /// Gives the node another value as input `index`.
+  void replaceInput(unsigned index, mlir::Value value);
+
+  //===--- Sizes that depend on data --------------------------------------===//
+
+  /// Returns the size of a value that depends on data, if there is one.
+  std::optional<RealSize> findRealSize(mlir::Value value) const;
+  /// Gives a value such a size.
+  void setRealSize(mlir::Value value, RealSize size);
+  /// Returns the size as other values have it that have the same one, for a
+  /// value of that type.
+  RealSize canonicalize(mlir::Value value, RealSize size);
+  /// Returns what is known of a list of integers that depend on such sizes.
+  std::optional<SizeElements::List> findSizes(unsigned index) {
+    return graph.sizeElements.find(getInput(index));
+  }
+  /// Returns what is known of a list of integers that may be constants, too;
+  /// emits an error and returns none if that is nothing.
+  std::optional<SizeElements::List> getSizes(unsigned index,
+                                             llvm::StringRef what);
 
   //===--- Values at compile time -----------------------------------------===//
 
@@ -277,6 +306,7 @@ private:
   /// further away than `depth` others are not looked at.
   Known compute(mlir::Value value, int depth);
   Known computeResult(mlir::Operation *op, mlir::Value value, int depth);
+  mlir::ElementsAttr evaluateSizes(mlir::Value value);
 
   const onnx::AttributeProto *
   findAttribute(llvm::StringRef name, onnx::AttributeProto::AttributeType type,
@@ -295,6 +325,9 @@ private:
   mlir::Location loc;
   std::string description;
   bool failedFlag = false;
+  /// Inputs that are other values than those of their names.
+  llvm::SmallDenseMap<unsigned, mlir::Value, 2> replaced;
+  llvm::SmallDenseSet<unsigned, 2> ownSizes;
 };
 
 /// The type of a value of the graph.

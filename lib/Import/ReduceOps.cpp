@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "Reduction.h"
+
 #include "OpTable.h"
 #include "tarpon/Problem/Shapes.h"
 
@@ -19,10 +20,8 @@ using namespace mlir;
 
 namespace tarpon {
 
-/// The axes to reduce: an attribute, or an input since opset 13 (ReduceSum) and
-/// 18; all axes if there are none.
-static std::optional<SmallVector<int64_t>> getAxes(OnnxNode &node,
-                                                   int64_t rank) {
+std::optional<SmallVector<int64_t>> readReducedAxes(OnnxNode &node,
+                                                    int64_t rank) {
   std::optional<SmallVector<int64_t>> axes = node.getInts("axes");
   if (node.hasInput(1))
     axes = node.getConstantInts(1, "the input axes");
@@ -118,7 +117,7 @@ static void importReduce(OnnxNode &node, std::optional<double> neutral) {
   if (rank == 0)
     return node.setOutput(0, createReduce<OpTy>(node, node.reshape(input, {1}),
                                                 {0}, /*keepDims=*/false));
-  std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
+  std::optional<SmallVector<int64_t>> axes = readReducedAxes(node, rank);
   if (!axes)
     return;
   if (llvm::is_contained(getShape(input), 0))
@@ -168,7 +167,7 @@ void importReduceMean(OnnxNode &node) {
   if (rank < 3 || rank > 5 || isIdentity(node) ||
       llvm::is_contained(getShape(input), 0))
     return importReducedMean(node);
-  std::optional<SmallVector<int64_t>> axes = getAxes(node, rank);
+  std::optional<SmallVector<int64_t>> axes = readReducedAxes(node, rank);
   if (!axes)
     return;
   if (!llvm::equal(*axes, llvm::seq<int64_t>(2, rank)))

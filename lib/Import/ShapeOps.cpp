@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All shapes are known, so that Shape and Size are constants, and values
-// computed from them fold when they are built.
+// Shapes are known, so that Shape and Size are constants, and values computed
+// from them fold when they are built; but for sizes that depend on data.
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
 #include "OpTable.h"
+#include "RealSizes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -76,15 +76,17 @@ static bool inferDim(OnnxNode &node, ArrayRef<int64_t> input,
 
 void importReshape(OnnxNode &node) {
   Value input = node.getInput(0);
-  std::optional<SmallVector<int64_t>> shape =
-      node.getConstantInts(1, "the shape");
+  auto sizes = node.getSizes(1, "the shape");
   bool allowZero = node.getBool("allowzero", false);
-  if (!shape || node.hasFailed())
+  SmallVector<int64_t> shape;
+  std::optional<RealSize> real;
+  if (!sizes || node.hasFailed() ||
+      failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
-  if (!allowZero && !copyDims(node, getShape(input), *shape))
+  if (!allowZero && !copyDims(node, getShape(input), shape))
     return;
-  if (inferDim(node, getShape(input), *shape))
-    node.setOutput(0, node.reshape(input, *shape));
+  if (inferDim(node, getShape(input), shape))
+    node.setOutput(0, node.reshape(input, shape));
 }
 
 void importFlatten(OnnxNode &node) {
@@ -229,6 +231,17 @@ void importSpaceToDepth(OnnxNode &node) {
 // Shape and Size
 //===----------------------------------------------------------------------===//
 
+/// The sizes of dimensions `start` to below `end`, one of which depends on
+/// data.
+static Value createRealShape(OnnxNode &node, ArrayRef<int64_t> shape,
+                             int64_t start, int64_t end, const RealSize &real) {
+  SmallVector<Value> parts;
+  for (int64_t dim = start; dim < end; ++dim)
+    parts.push_back(dim == real.dim ? node.reshape(real.size, {1})
+                                    : node.createInts({shape[dim]}));
+  return node.concat(parts, 0);
+}
+
 void importShape(OnnxNode &node) {
   ArrayRef<int64_t> shape = getShape(node.getInput(0));
   int64_t rank = shape.size();
@@ -240,13 +253,24 @@ void importShape(OnnxNode &node) {
   };
   int64_t start = readBound("start", 0);
   int64_t end = std::max(readBound("end", rank), start);
-  if (!node.hasFailed())
+  if (node.hasFailed())
+    return;
+  std::optional<RealSize> real = node.findRealSize(node.getInput(0));
+  if (real && real->dim >= start && real->dim < end)
+    node.setOutput(0, createRealShape(node, shape, start, end, *real));
+  else
     node.setOutput(0, node.createInts(shape.slice(start, end - start)));
 }
 
 void importSize(OnnxNode &node) {
-  node.setOutput(0, node.createInts(multiply(getShape(node.getInput(0))),
-                                    /*scalar=*/true));
+  SmallVector<int64_t> shape(getShape(node.getInput(0)));
+  std::optional<RealSize> real = node.findRealSize(node.getInput(0));
+  if (real)
+    shape[real->dim] = 1;
+  Value size = node.createInts(multiply(shape), /*scalar=*/true);
+  if (real)
+    size = node.create<MulOp>(size, node.reshape(real->size, {}));
+  node.setOutput(0, size);
 }
 
 } // namespace tarpon

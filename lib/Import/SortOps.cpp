@@ -12,6 +12,7 @@
 
 #include "Gather.h"
 #include "OpTable.h"
+#include "RealSizes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -37,18 +38,18 @@ static Value createTopK(OnnxNode &node, Value input, int64_t axis,
 
 /// The number of elements is an attribute before opset 10, and an input since
 /// then.
-static std::optional<int64_t> readCount(OnnxNode &node) {
+static std::optional<SizeElement> readCount(OnnxNode &node) {
   if (node.getOpset() < 10) {
     if (!node.hasAttribute("k"))
       node.emitError() << "attribute 'k' is missing";
-    return node.getInt("k", 1);
+    int64_t count = node.getInt("k", 1);
+    return SizeElement{count, count, nullptr};
   }
   if (!node.hasInput(1)) {
     node.emitError() << "input 1 is missing";
     return std::nullopt;
   }
-  std::optional<SmallVector<int64_t>> count =
-      node.getConstantInts(1, "the number of elements");
+  auto count = node.getSizes(1, "the number of elements");
   if (!count)
     return std::nullopt;
   if (count->size() != 1) {
@@ -59,19 +60,26 @@ static std::optional<int64_t> readCount(OnnxNode &node) {
   return count->front();
 }
 
-/// Results that need not be sorted are all the same.
+/// Results that need not be sorted are all the same. A number of elements that
+/// depends on data is at most that of the input.
 void importTopK(OnnxNode &node) {
   Value input = node.getInput(0);
-  std::optional<int64_t> count = readCount(node);
+  std::optional<SizeElement> count = readCount(node);
   int64_t axis = node.getAxis("axis", -1, getShape(input).size());
   bool largest = node.getBool("largest", true);
   node.getBool("sorted", true);
   if (!count || node.hasFailed())
     return;
-  Value indices = createTopK(node, input, axis, *count, largest);
+  int64_t most = count->most;
+  std::optional<RealSize> size;
+  if (!count->isKnown()) {
+    most = std::min(most, getShape(input)[axis]);
+    size = RealSize{axis, getSizeValue(node, node.getInput(1), 0, *count)};
+  }
+  Value indices = createTopK(node, input, axis, most, largest);
   if (node.isOutputUsed(0))
-    node.setOutput(0, gatherElements(node, input, indices, axis));
-  node.setOutput(1, indices);
+    node.setOutput(0, gatherElements(node, input, indices, axis), size);
+  node.setOutput(1, indices, size);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +156,7 @@ void importNonZero(OnnxNode &node) {
       return;
     rows.push_back(node.reshape(row, {1, size}));
   }
-  node.setOutput(0, node.concat(rows, 0), {1, selection.count});
+  node.setOutput(0, node.concat(rows, 0), RealSize{1, selection.count});
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,16 +196,23 @@ void importNonMaxSuppression(OnnxNode &node) {
     auto type = RankedTensorType::get({0, 3}, builder.getI64Type());
     return node.setOutput(0, node.createConstant(type, {}));
   }
+  // The score of boxes that do not count is the lowest, which none may have.
+  double least = *score;
+  bool hasLeast = node.hasInput(4);
+  if (!hasLeast && node.findRealSize(scores)) {
+    hasLeast = true;
+    least = std::numeric_limits<float>::lowest();
+  }
   // No class has more boxes than there are.
   auto most =
       static_cast<int64_t>(std::min(*limit, static_cast<double>(shape[2])));
   Value order = createTopK(node, scores, 2, shape[2], /*largest=*/true);
   SmallVector<Value> results = node.createSeveral<NonMaxSuppressionOp, 2>(
       boxes, scores, order, builder.getI64IntegerAttr(most),
-      builder.getF64FloatAttr(*overlap), builder.getF64FloatAttr(*score),
-      builder.getBoolAttr(node.hasInput(4)), builder.getBoolAttr(centerPoint));
+      builder.getF64FloatAttr(*overlap), builder.getF64FloatAttr(least),
+      builder.getBoolAttr(hasLeast), builder.getBoolAttr(centerPoint));
   if (!results.empty())
-    node.setOutput(0, results[0], {0, results[1]});
+    node.setOutput(0, results[0], RealSize{0, results[1]});
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,10 +366,10 @@ void importUnique(OnnxNode &node) {
   unique.build(sorted);
   if (axis != 0)
     unique.rows = node.transpose(unique.rows, back);
-  node.setOutput(0, unique.rows, {axis, unique.count});
-  node.setOutput(1, unique.indices, {0, unique.count});
+  node.setOutput(0, unique.rows, RealSize{axis, unique.count});
+  node.setOutput(1, unique.indices, RealSize{0, unique.count});
   node.setOutput(2, unique.inverse);
-  node.setOutput(3, unique.counts, {0, unique.count});
+  node.setOutput(3, unique.counts, RealSize{0, unique.count});
 }
 
 } // namespace tarpon

@@ -25,10 +25,46 @@ def make_segmentation(name: str) -> Any:
     return adapt(from_torchvision(name, **arguments), (), ("out",))
 
 
+SSD_IMAGE = 320
+
+
+def spread_scores(detector: Any, size: int) -> None:
+    """Makes the scores of a network that was not trained differ by more than rounding
+    does, which else decides the order of the boxes: normalisations get the statistics of
+    a and layers that score get weights that keep a variance of 1."""
+    import torch
+
+    # Anchors of networks without a class for the background start as unlikely.
+    gain = 0.1 if hasattr(detector, "rpn") or size == SSD_IMAGE else 1
+    for name, weights in detector.named_parameters():
+        if weights.dim() < 2:
+            continue
+        if any(part in name for part in ("classification_head", "cls_logits", "cls_score")):
+            torch.nn.init.normal_(weights, std=(gain / weights[0].numel()) ** 0.5)
+        # Boxes that are moved far away are none.
+        if "bbox_pred" in name:
+            torch.nn.init.normal_(weights, std=(0.001 / weights[0].numel()) ** 0.5)
+    for module in detector.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.momentum = 1.0
+    detector.train()
+    with torch.no_grad():
+        images, _ = detector.transform([torch.randn(3, size, size) for _ in range(2)])
+        features = detector.backbone(images.tensors)
+        if hasattr(detector, "head"):
+            detector.head(list(features.values()) if isinstance(features, dict) else [features])
+    detector.eval()
+
+
 def make_detector_module(name: str, size: int) -> Any:
     # The size of SSD's images is part of the network.
     sizes = {} if name.startswith("ssd") else {"min_size": size, "max_size": size}
-    return from_torchvision(name, weights_backbone=None, num_classes=5, **sizes)
+    # Of many boxes, two have nearly the same score.
+    most = "box_detections_per_img" if "rcnn" in name else "detections_per_img"
+    options = {"weights_backbone": None, "num_classes": 5, most: 20, **sizes}
+    detector = from_torchvision(name, **options)
+    spread_scores(detector, size if sizes else SSD_IMAGE)
+    return detector
 
 
 def make_detector(name: str, size: int) -> Any:

@@ -371,8 +371,7 @@ int64_t Journal::countInterrupted(const CandidateKey &key,
     while (rows.next()) {
       if (rows.text("status") != "started")
         count = 0;
-      else if (isProcessGone(rows.text("run")) ||
-               (rows.integer("isOld") && !isProcessAlive(rows.text("run"))))
+      else if (hasProcessAbandoned(rows.text("run"), rows.integer("isOld")))
         ++count;
     }
     return !rows.failed();

@@ -85,10 +85,10 @@ static std::optional<bool> checkAlive(llvm::StringRef id) {
   return !start->empty() && *start == parts[2];
 }
 
-bool tarpon::isProcessAlive(llvm::StringRef id) {
-  return checkAlive(id).value_or(false);
-}
-
 bool tarpon::isProcessGone(llvm::StringRef id) {
   return !checkAlive(id).value_or(true);
+}
+
+bool tarpon::hasProcessAbandoned(llvm::StringRef id, bool isOld) {
+  return !checkAlive(id).value_or(!isOld);
 }

@@ -18,10 +18,13 @@ namespace tarpon {
 /// a namespace of process ids.
 std::string getProcessId();
 
-/// Return true if the process with that name is known to run, or known to have
-/// ended. Both are false for processes of other places.
-bool isProcessAlive(llvm::StringRef id);
+/// Returns true if the process with that name is known to have ended, which it
+/// is not of processes of other places.
 bool isProcessGone(llvm::StringRef id);
+
+/// Returns true if the process with that name will not end what it has begun:
+/// it is gone, or nothing is known of it and what it began is old.
+bool hasProcessAbandoned(llvm::StringRef id, bool isOld);
 
 } // namespace tarpon
 

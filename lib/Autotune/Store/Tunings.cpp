@@ -42,8 +42,7 @@ static bool readEnded(const StoreFile &file, llvm::StringRef what,
   ended.clear();
   while (rows.next()) {
     std::string run = rows.text("run");
-    if (run == own || isProcessGone(run) ||
-        (rows.integer("isOld") && !isProcessAlive(run)))
+    if (run == own || hasProcessAbandoned(run, rows.integer("isOld")))
       ended.push_back({rows.integer("id"), run});
   }
   return !rows.failed();

@@ -43,14 +43,8 @@ static std::string runAndKill(Fn body) {
   return std::string(text, length > 0 ? length : 0);
 }
 
-TEST(ProcessIdTest, ThisProcessIsAlive) {
-  EXPECT_TRUE(isProcessAlive(getProcessId()));
-  EXPECT_FALSE(isProcessGone(getProcessId()));
-}
-
 TEST(ProcessIdTest, KilledProcessIsGone) {
   std::string id = runAndKill([] { return getProcessId(); });
-  EXPECT_FALSE(isProcessAlive(id));
   EXPECT_TRUE(isProcessGone(id));
 }
 
@@ -63,9 +57,17 @@ TEST(ProcessIdTest, NobodyIsGoneWhoRuns) {
 
 TEST(ProcessIdTest, NothingIsKnownOfOtherPlaces) {
   std::string id = "elsewhere" + getProcessId();
-  EXPECT_FALSE(isProcessAlive(id));
   EXPECT_FALSE(isProcessGone(id));
   EXPECT_FALSE(isProcessGone(""));
+}
+
+TEST(ProcessIdTest, OldThingsOfUnknownProcessesAreAbandoned) {
+  std::string elsewhere = "elsewhere" + getProcessId();
+  EXPECT_FALSE(hasProcessAbandoned(elsewhere, /*isOld=*/false));
+  EXPECT_TRUE(hasProcessAbandoned(elsewhere, /*isOld=*/true));
+  EXPECT_FALSE(hasProcessAbandoned(getProcessId(), /*isOld=*/true));
+  std::string killed = runAndKill([] { return getProcessId(); });
+  EXPECT_TRUE(hasProcessAbandoned(killed, /*isOld=*/false));
 }
 
 TEST(TempDirectoryTest, IsRemovedAtTheEndOrByTheNextRun) {

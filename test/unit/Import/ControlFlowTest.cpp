@@ -102,8 +102,8 @@ TEST(If, BranchesOfTwoTypesNeedTheCondition) {
   model.input("x", {2, 3}).input("c", {}, kBool);
   addIf(model, "Relu", "Size").output("y");
   EXPECT_EQ(model.error(),
-            "If node 'n' in MODEL: the branches have different types, and the "
-            "condition 'c' is not a constant\n");
+            "If node 'n' in MODEL: the branches give 'tensor<2x3xf32>' and "
+            "'tensor<i64>', and the condition 'c' is not a constant\n");
   runtime::HostTensor truth = makeNumber(runtime::DType::Bool, {}, 1);
   ImportOptions options;
   options.assumedInputs["c"] = &truth;

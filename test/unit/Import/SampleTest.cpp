@@ -18,7 +18,6 @@ using testing::Not;
 
 namespace {
 
-constexpr int kBool = onnx::TensorProto::BOOL;
 constexpr int kF16 = onnx::TensorProto::FLOAT16;
 constexpr int kI8 = onnx::TensorProto::INT8;
 constexpr int kU8 = onnx::TensorProto::UINT8;
@@ -390,129 +389,6 @@ TEST(Resize, HalfPixelSymmetric) {
   model.node("Resize", "x - s", "y").attr("mode", "linear");
   model.attr("coordinate_transformation_mode", "half_pixel_symmetric");
   EXPECT_THAT(importModel(model), HasSubstr("coordinates = 6 : i32"));
-}
-
-//===----------------------------------------------------------------------===//
-// Sizes that depend on data
-//===----------------------------------------------------------------------===//
-
-TEST(NonMaxSuppression, HasARealSize) {
-  TestModel model;
-  model.input("b", {1, 9, 4}).input("s", {1, 2, 9}).floats("i", {}, {0.5f});
-  model.ints("m", {3}).floats("t", {1}, {0.25f});
-  model.node("NonMaxSuppression", "b s m i t", "y");
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("tarpon.output_names = [\"y\", \"y.size\"]"),
-                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>"),
-                    HasSubstr("-> (tensor<6x3xi64>, tensor<1xi64>)"),
-                    HasSubstr("has_least = true, least_score = 2.500000e-01")));
-}
-
-TEST(NonMaxSuppression, SelectsNothingByDefault) {
-  TestModel model;
-  model.input("b", {1, 9, 4}).input("s", {1, 2, 9});
-  model.node("NonMaxSuppression", "b s", "y");
-  EXPECT_THAT(importModel(model), AllOf(HasSubstr("tensor<0x3xi64>"),
-                                        Not(HasSubstr("output_sizes"))));
-}
-
-TEST(NonMaxSuppression, Errors) {
-  TestModel boxes;
-  boxes.input("b", {1, 8, 4}).input("s", {1, 2, 9});
-  boxes.node("NonMaxSuppression", "b s", "y");
-  EXPECT_THAT(importError(boxes), HasSubstr("the boxes 'tensor<1x8x4xf32>' do "
-                                            "not fit the scores"));
-  TestModel overlap;
-  overlap.input("b", {1, 9, 4}).input("s", {1, 2, 9}).ints("m", {3});
-  overlap.floats("i", {}, {1.5f}).node("NonMaxSuppression", "b s m i", "y");
-  EXPECT_THAT(importError(overlap), HasSubstr("the iou_threshold is 1.5"));
-}
-
-TEST(RealSizes, GoAlongWithTheirSlices) {
-  // The places are one below another, and two columns of them select.
-  TestModel model;
-  model.input("x", {2, 3}).input("data", {4, 7}).ints("two", {2});
-  model.ints("flat", {-1}).ints("column", {1}).ints("row", {0});
-  model.node("NonZero", "x", "z").node("Transpose", "z", "rows");
-  model.node("Slice", "rows row column column", "first");
-  model.node("Reshape", "first flat", "places");
-  model.node("Mul", "places two", "doubled");
-  model.node("Gather", "data doubled", "y").attr("axis", 1);
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("tensor<4x6xf32>"),
-                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
-}
-
-TEST(RealSizes, LeaveNoOtherDimension) {
-  TestModel model;
-  model.input("x", {2, 3}).node("NonZero", "x", "z");
-  model.ints("row", {0}).ints("end", {4}).ints("axis", {1});
-  model.node("Slice", "z row end axis", "y");
-  EXPECT_THAT(importError(model),
-              HasSubstr("dimension 1 of 'z' has a size that depends on data, "
-                        "and does not become one of the result"));
-  TestModel counted;
-  counted.input("x", {2, 3}).node("NonZero", "x", "z").ints("i", {-1});
-  counted.node("Gather", "z i", "y").attr("axis", 1);
-  EXPECT_THAT(importError(counted), HasSubstr("dimension 1 of 'z'"));
-  TestModel fixed;
-  fixed.input("x", {2, 3}).node("NonZero", "x", "z").ints("s", {1, 2, 6});
-  fixed.node("Reshape", "z s", "y");
-  EXPECT_THAT(importError(fixed), HasSubstr("dimension 1 of 'z'"));
-  TestModel others;
-  others.input("x", {2, 3}).input("w", {2, 3});
-  others.node("NonZero", "x", "z").node("NonZero", "w", "v");
-  others.node("Add", "z v", "y");
-  EXPECT_THAT(importError(others), HasSubstr("dimension 1 of 'v'"));
-}
-
-TEST(RealSizes, AreNotTakenByAll) {
-  TestModel model;
-  model.input("x", {2, 3}).node("NonZero", "x", "z");
-  model.node("ReduceSum", "z", "y");
-  EXPECT_THAT(importError(model),
-              HasSubstr("the size of 'z' depends on data, which the operator "
-                        "does not take"));
-}
-
-TEST(NonZero, SplitsPlaces) {
-  TestModel model;
-  model.input("x", {2, 3}).node("NonZero", "x", "y");
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("tarpon.top_k"), HasSubstr("tensor<2x6xi64>"),
-                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
-  TestModel scalar;
-  scalar.input("x", {}).node("NonZero", "x", "y");
-  EXPECT_THAT(importError(scalar),
-              HasSubstr("expects a tensor with elements and dimensions"));
-}
-
-TEST(Compress, OfARunTimeCondition) {
-  TestModel model;
-  model.input("x", {3, 2}).input("c", {2}, kBool);
-  model.node("Compress", "x c", "y").attr("axis", 0);
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("tarpon.top_k"), HasSubstr("tensor<2x2xf32>"),
-                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
-  TestModel condition;
-  condition.input("x", {3, 2}).input("c", {4}, kBool);
-  condition.node("Compress", "x c", "y").attr("axis", 0);
-  EXPECT_THAT(importError(condition),
-              HasSubstr("the condition 'tensor<4xi1>' does not fit dimension "
-                        "0"));
-}
-
-TEST(Unique, HasRealSizes) {
-  TestModel model;
-  model.input("x", {2, 3}).node("Unique", "x", "y i v c").output("v");
-  EXPECT_THAT(importModel(model),
-              AllOf(HasSubstr("tarpon.output_sizes = array<i64: 1, 0, 2>"),
-                    HasSubstr("-> (tensor<6xi64>, tensor<6xf32>, "
-                              "tensor<1xi64>)")));
-  TestModel wide;
-  wide.input("x", {2, 65}).node("Unique", "x", "y").attr("axis", 0);
-  EXPECT_THAT(importError(wide), HasSubstr("are not supported, only of 1 to "
-                                           "64 elements"));
 }
 
 } // namespace

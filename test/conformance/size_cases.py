@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs in which sizes depend on data, in the text form of ONNX.
+
+In a graph, `x` is six scores, of which those above 0 are selected, and `boxes` holds
+two corners for each. SELECT puts the places of the selected ones into `i`, their
+number being n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SELECT = """
+  zero = Constant<value_float = 0.0>()
+  mask = Greater(x, zero)
+  place = NonZero(mask)
+  only = Constant<value_ints = [0]>()
+  i = Squeeze(place, only)
+  s = Gather(x, i)
+  b = Gather(boxes, i)
+"""
+
+# What follows SELECT: the outputs and the nodes.
+AFTER_SELECT: dict[str, tuple[str, str]] = {
+    "gather": ("float[n] s, float[n, 4] b", ""),
+    "gather_of_gather": (
+        "float[m] y",
+        """
+        half = Constant<value_float = 0.5>()
+        large = Greater(s, half)
+        places = NonZero(large)
+        j = Squeeze(places, only)
+        y = Gather(s, j)
+        """,
+    ),
+    "gather_nd": (
+        "float[n, 4] y",
+        "rows = Transpose<perm = [1, 0]>(place) y = GatherND(boxes, rows)",
+    ),
+    "gather_last": (
+        "float[4] y",
+        """
+        flat = Concat<axis = 0>(b, boxes)
+        last = Constant<value_int = -7>()
+        y = Gather(flat, last)
+        """,
+    ),
+    "elements": (
+        "float[n, 1] y",
+        "j = Unsqueeze(i, one) c = Constant<value_int = 3>() k = Mod(j, c)"
+        " y = GatherElements<axis = 1>(b, k)",
+    ),
+    "split": (
+        "float[n, 1] p, float[n, 3] q",
+        "parts = Constant<value_ints = [1, 3]>() p, q = Split<axis = 1>(b, parts)",
+    ),
+    "views": (
+        "float[n, 2, 2] y, float[k] z, float[n, 4] w",
+        """
+        pairs = Constant<value_ints = [-1, 2, 2]>()
+        y = Reshape(b, pairs)
+        all = Constant<value_ints = [-1]>()
+        z = Reshape(y, all)
+        rows = Constant<value_ints = [-1, 4]>()
+        w = Reshape(z, rows)
+        """,
+    ),
+    "named_shape": (
+        "float[n, 2, 2] y",
+        """
+        shape = Shape(b)
+        first = Slice(shape, only, one)
+        rest = Constant<value_ints = [2, -1]>()
+        wanted = Concat<axis = 0>(first, rest)
+        y = Reshape(b, wanted)
+        """,
+    ),
+    "shape": ("int64[2] y, int64 z", "y = Shape(b) z = Size(b)"),
+    "constant": (
+        "float[n] y",
+        "shape = Shape(s) y = ConstantOfShape<value = float[1] {2.5}>(shape)",
+    ),
+    "range": (
+        "float[n] y",
+        """
+        shape = Shape(s)
+        count = Squeeze(shape, only)
+        begin = Constant<value_int = 0>()
+        step = Constant<value_int = 1>()
+        numbers = Range(begin, count, step)
+        floats = Cast<to = 1>(numbers)
+        y = Add(floats, s)
+        """,
+    ),
+    "expand": (
+        "float[n, 5] y",
+        """
+        column = Unsqueeze(s, one)
+        count = Shape(s)
+        five = Constant<value_ints = [5]>()
+        wanted = Concat<axis = 0>(count, five)
+        ones = Constant<value_ints = [1, 1]>()
+        minus = Constant<value_ints = [-1, -1]>()
+        same = Equal(wanted, minus)
+        shape = Where(same, ones, wanted)
+        y = Expand(column, shape)
+        """,
+    ),
+    "slice": (
+        "float[m] p, float[k] q, float[l] r, float[n, 2] c",
+        """
+        two = Constant<value_ints = [2]>()
+        p = Slice(s, only, two)
+        end = Constant<value_ints = [9223372036854775807]>()
+        q = Slice(s, one, end)
+        last = Constant<value_ints = [-1]>()
+        r = Slice(s, only, last)
+        c = Slice(b, only, two, one)
+        """,
+    ),
+    "slice_to_size": (
+        "float[m] y",
+        """
+        half = Constant<value_float = 0.5>()
+        large = Greater(s, half)
+        places = NonZero(large)
+        shape = Shape(places)
+        two = Constant<value_ints = [2]>()
+        end = Slice(shape, one, two)
+        y = Slice(s, only, end)
+        """,
+    ),
+    "concat": (
+        "float[m, 4] y, float[m] z",
+        """
+        y = Concat<axis = 0>(b, boxes, b)
+        z = Concat<axis = 0>(s, x, s)
+        """,
+    ),
+    "concat_of_columns": ("float[n, 8] y", "y = Concat<axis = 1>(b, b)"),
+    "sums": (
+        "float y, float[1, 4] z, float[n] w, float[4] v",
+        """
+        y = ReduceSum<keepdims = 0>(s)
+        z = ReduceSum(b, only)
+        w = ReduceSum<keepdims = 0>(b, one)
+        v = ReduceSum<keepdims = 0>(b, only)
+        """,
+    ),
+    "extremes": (
+        "float y, float[4] z, int64[4] a",
+        """
+        more = Concat<axis = 0>(b, boxes)
+        y = ReduceMax<keepdims = 0>(more)
+        z = ReduceMin<axes = [0], keepdims = 0>(more)
+        a = ArgMax<axis = 0, keepdims = 0>(more)
+        """,
+    ),
+    "softmax": (
+        "float[n] y, float[n, 4] z",
+        "y = Softmax<axis = 0>(s) z = Softmax<axis = 1>(b)",
+    ),
+    "top_k": (
+        "float[m] v, int64[m] j, float[m, 4] y",
+        """
+        most = Constant<value_ints = [2]>()
+        count = Shape(s)
+        both = Concat<axis = 0>(most, count)
+        fewer = ReduceMin<keepdims = 0>(both)
+        k = Reshape(fewer, one)
+        v, j = TopK(s, k)
+        y = Gather(b, j)
+        """,
+    ),
+    "scatter": (
+        "float[6, 4] y, float[6] z, float[6, 4] e",
+        """
+        rows = Transpose<perm = [1, 0]>(place)
+        y = ScatterND(boxes, rows, b)
+        doubled = Add(s, s)
+        z = ScatterElements<axis = 0>(x, i, doubled)
+        flat = Unsqueeze(i, one)
+        shape = Shape(b)
+        wide = Expand(flat, shape)
+        negated = Neg(b)
+        e = ScatterElements<axis = 0>(boxes, wide, negated)
+        """,
+    ),
+    "layers": (
+        "float[n, 3] y, float[n, 3] z",
+        """
+        shape = Constant<value_ints = [4, 3]>()
+        weight = ConstantOfShape<value = float[1] {0.5}>(shape)
+        hidden = MatMul(b, weight)
+        y = Relu(hidden)
+        z = Gemm(b, weight)
+        """,
+    ),
+    "convolution": (
+        "float[n, 1, 2, 2] y",
+        """
+        images = Constant<value_ints = [-1, 1, 2, 2]>()
+        image = Reshape(b, images)
+        shape = Constant<value_ints = [1, 1, 1, 1]>()
+        weight = ConstantOfShape<value = float[1] {2.0}>(shape)
+        y = Conv(image, weight)
+        """,
+    ),
+    "non_max_suppression": (
+        "float[m, 4] y",
+        """
+        all = Unsqueeze(b, only)
+        line = Unsqueeze(s, only)
+        scores = Unsqueeze(line, only)
+        most = Constant<value_ints = [9223372036854775807]>()
+        overlap = Constant<value_floats = [0.5]>()
+        chosen = NonMaxSuppression(all, scores, most, overlap)
+        box = Constant<value_ints = [2]>()
+        column = Gather<axis = 1>(chosen, box)
+        kept = Squeeze(column, one)
+        y = Gather(b, kept)
+        """,
+    ),
+    "if_empty": (
+        "float[m] y",
+        """
+        count = Shape(s)
+        product = ReduceProd<keepdims = 0>(count)
+        nothing = Constant<value_int = 0>()
+        empty = Equal(product, nothing)
+        y = If(empty) <
+          then_branch = none () => (float[1] t) { t = Constant<value_floats = [7.0]>() },
+          else_branch = some () => (float[n] e) { e = Exp(s) }
+        >
+        """,
+    ),
+    "compress": (
+        "float[m] y",
+        """
+        half = Constant<value_float = 0.5>()
+        large = Greater(s, half)
+        y = Compress<axis = 0>(s, large)
+        """,
+    ),
+}
+
+SCORES = {
+    "some": [0.7, -0.3, 0.2, 0.9, -0.1, 0.4],
+    "all": [0.1, 0.3, 0.8, 0.6, 0.5, 0.2],
+    "one": [-0.7, -0.3, -0.2, 0.9, -0.1, -0.4],
+    "none": [-0.1, -0.3, -0.8, -0.6, -0.5, -0.2],
+}
+
+# Cases that need a selected score.
+NEVER_NONE = {"convolution", "gather_last", "named_shape"}
+
+
+def list_inputs(name: str) -> list[list[np.ndarray]]:
+    """The inputs of a case, one list for each set of scores."""
+    corners = np.array(
+        [[0, 0, 2, 2], [1, 0, 3, 2], [0, 0.2, 2, 2.2], [5, 5, 6, 7], [0, 0, 1, 1], [5, 5, 6, 6.8]],
+        np.float32,
+    )
+    kinds = [kind for kind in SCORES if kind != "none" or name not in NEVER_NONE]
+    return [[np.array(SCORES[kind], np.float32), corners] for kind in kinds]
+
+
+def write_graph(name: str) -> str:
+    """A model of a case in ONNX's text form."""
+    outputs, nodes = AFTER_SELECT[name]
+    return (
+        '<ir_version: 8, opset_import: ["" : 17]>\n'
+        f"{name} (float[6] x, float[6, 4] boxes) => ({outputs}) {{\n"
+        f"  one = Constant<value_ints = [1]>()\n{SELECT}{nodes}\n}}"
+    )

@@ -1,0 +1,238 @@
+//===- RealSizesTest.cpp - Sizes that depend on data ----------------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace tarpon;
+using namespace tarpon::test;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+constexpr int kBool = onnx::TensorProto::BOOL;
+
+/// The module of a model whose output is y.
+std::string importModel(TestModel &model) {
+  Imported result = model.output("y").import();
+  EXPECT_EQ(result.diagnostics, "");
+  return result.ir;
+}
+
+std::string importError(TestModel &model) { return model.output("y").error(); }
+
+TEST(NonMaxSuppression, HasARealSize) {
+  TestModel model;
+  model.input("b", {1, 9, 4}).input("s", {1, 2, 9}).floats("i", {}, {0.5f});
+  model.ints("m", {3}).floats("t", {1}, {0.25f});
+  model.node("NonMaxSuppression", "b s m i t", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.output_names = [\"y\", \"y.size\"]"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>"),
+                    HasSubstr("-> (tensor<6x3xi64>, tensor<1xi64>)"),
+                    HasSubstr("has_least = true, least_score = 2.500000e-01")));
+}
+
+TEST(NonMaxSuppression, SelectsNothingByDefault) {
+  TestModel model;
+  model.input("b", {1, 9, 4}).input("s", {1, 2, 9});
+  model.node("NonMaxSuppression", "b s", "y");
+  EXPECT_THAT(importModel(model), AllOf(HasSubstr("tensor<0x3xi64>"),
+                                        Not(HasSubstr("output_sizes"))));
+}
+
+TEST(NonMaxSuppression, Errors) {
+  TestModel boxes;
+  boxes.input("b", {1, 8, 4}).input("s", {1, 2, 9});
+  boxes.node("NonMaxSuppression", "b s", "y");
+  EXPECT_THAT(importError(boxes), HasSubstr("the boxes 'tensor<1x8x4xf32>' do "
+                                            "not fit the scores"));
+  TestModel overlap;
+  overlap.input("b", {1, 9, 4}).input("s", {1, 2, 9}).ints("m", {3});
+  overlap.floats("i", {}, {1.5f}).node("NonMaxSuppression", "b s m i", "y");
+  EXPECT_THAT(importError(overlap), HasSubstr("the iou_threshold is 1.5"));
+}
+
+TEST(RealSizes, GoAlongWithTheirSlices) {
+  // The places are one below another, and two columns of them select.
+  TestModel model;
+  model.input("x", {2, 3}).input("data", {4, 7}).ints("two", {2});
+  model.ints("flat", {-1}).ints("column", {1}).ints("row", {0});
+  model.node("NonZero", "x", "z").node("Transpose", "z", "rows");
+  model.node("Slice", "rows row column column", "first");
+  model.node("Reshape", "first flat", "places");
+  model.node("Mul", "places two", "doubled");
+  model.node("Gather", "data doubled", "y").attr("axis", 1);
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<4x6xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
+}
+
+TEST(RealSizes, LeaveNoOtherDimension) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z");
+  model.ints("row", {0}).ints("end", {4}).ints("axis", {1}).ints("step", {2});
+  model.node("Slice", "z row end axis step", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("dimension 1 of 'z' has a size that depends on data, "
+                        "and does not become one of the result"));
+  TestModel fixed;
+  fixed.input("x", {2, 3}).node("NonZero", "x", "z").ints("s", {1, 2, 6});
+  fixed.node("Reshape", "z s", "y");
+  EXPECT_THAT(importError(fixed), HasSubstr("dimension 1 of 'z'"));
+  TestModel others;
+  others.input("x", {2, 3}).input("w", {2, 3});
+  others.node("NonZero", "x", "z").node("NonZero", "w", "v");
+  others.node("Add", "z v", "y");
+  EXPECT_THAT(importError(others), HasSubstr("dimension 1 of 'v'"));
+}
+
+TEST(RealSizes, AreNotTakenByAll) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z");
+  model.node("ReduceMean", "z", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of 'z' depends on data, which the operator "
+                        "does not take"));
+}
+
+/// The same selection, made twice, has one size.
+TEST(RealSizes, AreTheSameIfComputedAlike) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z").node("NonZero", "x", "v");
+  model.node("Add", "z v", "y");
+  EXPECT_THAT(importModel(model),
+              HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>"));
+}
+
+/// The most that sizes may be is told by the arithmetic of shapes.
+TEST(RealSizes, HaveTheirMostInShapes) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z").node("Shape", "z", "s");
+  model.ints("four", {1, 4}).node("Min", "s four", "m");
+  model.node("ConstantOfShape", "m", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<1x4xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
+}
+
+TEST(RealSizes, AreOneInEachShape) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "z").node("Shape", "z", "s");
+  model.ints("i", {1, 1}).node("Gather", "s i", "t");
+  model.node("ConstantOfShape", "t", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("a shape has sizes that depend on data in its "
+                        "dimensions 0 and 1"));
+  TestModel below;
+  below.input("x", {2, 3}).node("NonZero", "x", "z").node("Shape", "z", "s");
+  below.ints("two", {2, 2}).node("Sub", "s two", "t");
+  below.node("ConstantOfShape", "t", "y");
+  EXPECT_THAT(importError(below), HasSubstr("dimensions 1 and 1"));
+}
+
+/// A value that is used elsewhere keeps its size there.
+TEST(RealSizes, AreNotThoseOfOthers) {
+  TestModel model;
+  model.input("x", {6}).node("NonZero", "x", "z").node("Shape", "z", "s");
+  model.ints("place", {1}).node("Gather", "s place", "n");
+  model.node("Expand", "x n", "y").node("Identity", "x", "v").output("v");
+  EXPECT_THAT(importModel(model),
+              HasSubstr("tarpon.output_sizes = array<i64: 1, 0, 2>"));
+}
+
+/// What does not count changes no sum, and is written nowhere.
+TEST(RealSizes, AreOfWhatCounts) {
+  TestModel sum;
+  sum.input("x", {6}).node("NonZero", "x", "z").node("ReduceSum", "z", "y");
+  EXPECT_THAT(importModel(sum), HasSubstr("tarpon.where"));
+  TestModel again;
+  again.input("x", {6}).node("NonZero", "x", "z").node("NonZero", "z", "y");
+  EXPECT_THAT(importModel(again), HasSubstr("tarpon.where"));
+  TestModel written;
+  written.input("x", {6}).node("NonZero", "x", "z").ints("flat", {-1});
+  written.node("Reshape", "z flat", "i").node("Gather", "x i", "u");
+  written.node("ScatterElements", "x i u", "y");
+  EXPECT_THAT(importModel(written), HasSubstr("tarpon.where"));
+}
+
+/// Each value is met along twice as many ways as the next one.
+TEST(RealSizes, AreNotSoughtForever) {
+  TestModel model;
+  model.input("x", {6}).node("NonZero", "x", "z").node("Shape", "z", "s0");
+  for (int i = 0; i < 60; ++i) {
+    std::string from = "s" + std::to_string(i);
+    model.node("Min", from + " " + from, "s" + std::to_string(i + 1));
+  }
+  model.node("ConstantOfShape", "s60", "y");
+  EXPECT_THAT(importError(model), HasSubstr("'s60' is not a constant"));
+}
+
+TEST(RealSizes, BoundRanges) {
+  TestModel model;
+  model.input("x", {6}).node("NonZero", "x", "z").node("Size", "z", "n");
+  model.node("Constant", "", "from").attr("value_int", int64_t(2));
+  model.node("Constant", "", "by").attr("value_int", int64_t(1));
+  model.node("Range", "from n by", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<4xi64>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+  TestModel steps;
+  steps.input("x", {6}).node("NonZero", "x", "z").node("Size", "z", "n");
+  steps.node("Constant", "", "from").attr("value_int", int64_t(0));
+  steps.node("Constant", "", "by").attr("value_int", int64_t(2));
+  steps.node("Range", "from n by", "y");
+  EXPECT_THAT(importError(steps),
+              HasSubstr("to at most 6 by 2.000000e+00, whose size depends on "
+                        "data, is not supported"));
+}
+
+TEST(NonZero, SplitsPlaces) {
+  TestModel model;
+  model.input("x", {2, 3}).node("NonZero", "x", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.top_k"), HasSubstr("tensor<2x6xi64>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
+  TestModel scalar;
+  scalar.input("x", {}).node("NonZero", "x", "y");
+  EXPECT_THAT(importError(scalar),
+              HasSubstr("expects a tensor with elements and dimensions"));
+}
+
+TEST(Compress, OfARunTimeCondition) {
+  TestModel model;
+  model.input("x", {3, 2}).input("c", {2}, kBool);
+  model.node("Compress", "x c", "y").attr("axis", 0);
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.top_k"), HasSubstr("tensor<2x2xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+  TestModel condition;
+  condition.input("x", {3, 2}).input("c", {4}, kBool);
+  condition.node("Compress", "x c", "y").attr("axis", 0);
+  EXPECT_THAT(importError(condition),
+              HasSubstr("the condition 'tensor<4xi1>' does not fit dimension "
+                        "0"));
+}
+
+TEST(Unique, HasRealSizes) {
+  TestModel model;
+  model.input("x", {2, 3}).node("Unique", "x", "y i v c").output("v");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.output_sizes = array<i64: 1, 0, 2>"),
+                    HasSubstr("-> (tensor<6xi64>, tensor<6xf32>, "
+                              "tensor<1xi64>)")));
+  TestModel wide;
+  wide.input("x", {2, 65}).node("Unique", "x", "y").attr("axis", 0);
+  EXPECT_THAT(importError(wide), HasSubstr("are not supported, only of 1 to "
+                                           "64 elements"));
+}
+
+} // namespace
