@@ -49,7 +49,8 @@ def describe_run(known: int, networks: int) -> str:
 
     versions = ", ".join(f"{package} {metadata.version(package)}" for package in PACKAGES)
     return (
-        f"On {cpu_name()} ({platform.machine()}), {date.today()}, with {versions}.\n"
+        f"The last ones on {cpu_name()} ({platform.machine()}), {date.today()}, with {versions}; the\n"
+        "others before, as the history of this file tells.\n"
         f"{known} of the {networks} networks were run.\n"
         "A network agrees if the relative L2 distance of each output from ONNX Runtime's "
         f"is at most {TOLERANCE:g}, of a quantised one {QUANTISED_TOLERANCE:g}.\n\n"
