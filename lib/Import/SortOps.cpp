@@ -120,7 +120,9 @@ static Value isSet(OnnxNode &node, Value value) {
 
 Value compress(OnnxNode &node, Value data, Value condition, int64_t axis,
                Value &count) {
-  if (!condition || getShape(condition).size() != 1 ||
+  if (!data || !condition)
+    return nullptr;
+  if (getShape(condition).size() != 1 ||
       getShape(condition)[0] > getShape(data)[axis]) {
     node.emitError() << "the condition " << getTensorType(condition)
                      << " does not fit dimension " << axis << " of "
