@@ -33,6 +33,7 @@ NETWORKS = (
     "resnext50",
     "efficientnet",
     "mobilenetv3",
+    "vit_b16",
 )
 
 

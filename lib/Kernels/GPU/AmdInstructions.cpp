@@ -78,7 +78,7 @@ public:
     llvm_unreachable("AMD's GPUs have no warpgroups");
   }
 
-  Value loadFragment(GpuKernelBuilder &, Value) const override {
+  Value loadFragment(GpuKernelBuilder &, Value, bool) const override {
     llvm_unreachable("AMD's GPUs have no mma.sync");
   }
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,

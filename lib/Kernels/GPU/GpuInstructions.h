@@ -95,9 +95,11 @@ public:
   virtual Value loadStage(GpuKernelBuilder &b, Value pointer) const = 0;
 
   /// Loads 16 bytes per lane, four i32, of matrices of eight rows of 16 bytes:
-  /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
-  /// where MatrixUnit is MmaSync.
-  virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
+  /// each eight lanes give the addresses of the rows of one matrix in LDS. Of a
+  /// transposed one, a lane gets two elements of a column instead of two of a
+  /// row. Only where MatrixUnit is MmaSync.
+  virtual Value loadFragment(GpuKernelBuilder &b, Value pointer,
+                             bool transposed) const = 0;
   /// Makes the wave's copies to LDS, which it has waited for, visible to
   /// products of a warpgroup, which read LDS by another path.
   virtual void fenceCopies(GpuKernelBuilder &b) const = 0;

@@ -89,7 +89,8 @@ public:
   Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape, Type input,
                       Value left, Value right, Value sums) const override;
 
-  Value loadFragment(GpuKernelBuilder &b, Value pointer) const override;
+  Value loadFragment(GpuKernelBuilder &b, Value pointer,
+                     bool transposed) const override;
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
 };
@@ -140,13 +141,13 @@ void NvidiaInstructions::copyToLds(GpuKernelBuilder &b, Value lds,
 // Matrices
 //===----------------------------------------------------------------------===//
 
-Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b,
-                                       Value pointer) const {
+Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b, Value pointer,
+                                       bool transposed) const {
   constexpr int kMatrices = 4;
   SmallVector<Type> members(kMatrices, b.getI32Type());
   Value loaded = NVVM::LdMatrixOp::create(
       b, LLVM::LLVMStructType::getLiteral(b.getContext(), members), pointer,
-      kMatrices, NVVM::MMALayout::row,
+      kMatrices, transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
       NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
       NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> elements;

@@ -162,7 +162,7 @@ Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
   // Rows of other tiles are a constant offset away, which the instruction adds.
   Value pointer = b.offset(b.offset(b.getLds(), address), offset);
   if (op.kind == Op::Kind::MmaSync)
-    return b.getInstructions().loadFragment(b, pointer);
+    return b.getInstructions().loadFragment(b, pointer, /*transposed=*/false);
   return b.getInstructions().loadStage(b, pointer);
 }
 

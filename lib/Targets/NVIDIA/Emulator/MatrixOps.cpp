@@ -36,7 +36,9 @@ using namespace tarpon::emulator;
 //===----------------------------------------------------------------------===//
 
 /// Lane l has the address of row l % 8 of matrix l / 8, and receives 32 bits of
-/// row l / 4 of each matrix. `imm` is the number of matrices.
+/// row l / 4 of each matrix; of a transposed one, two elements of column l / 4.
+/// `imm` is the number of matrices.
+template <bool transposed>
 static void runLoadMatrix(Wave &wave, const Instr &instr) {
   if (!areAllActive(wave, instr))
     return;
@@ -48,16 +50,25 @@ static void runLoadMatrix(Wave &wave, const Instr &instr) {
     const uint8_t *row = memory.read(lane, pointers[lane]);
     if (!row)
       return;
-    std::memcpy(dst + lane / 8 * wave.lanes + lane % 8 * 4, row, 16);
+    uint32_t *matrix = dst + lane / 8 * wave.lanes;
+    if (!transposed) {
+      std::memcpy(matrix + lane % 8 * 4, row, 16);
+      continue;
+    }
+    // Row r has half r % 2 of the lanes r / 2, r / 2 + 4, and so on.
+    for (unsigned column = 0; column < 8; ++column)
+      std::memcpy(
+          reinterpret_cast<uint8_t *>(matrix + column * 4 + lane % 8 / 2) +
+              lane % 2 * 2,
+          row + column * 2, 2);
   }
 }
 
 static LogicalResult translateLoadMatrix(Translator &translator,
                                          Operation *op) {
   auto load = cast<NVVM::LdMatrixOp>(op);
-  if (load.getLayout() != NVVM::MMALayout::row ||
-      load.getEltType() != NVVM::LdStMatrixEltType::B16)
-    return translator.refuse(op, "transposes, or is not of 16-bit elements");
+  if (load.getEltType() != NVVM::LdStMatrixEltType::B16)
+    return translator.refuse(op, "is not of 16-bit elements");
   if (translator.lanes() != 32)
     return translator.refuse(op, "needs waves of 32 lanes");
   Access access;
@@ -66,7 +77,10 @@ static LogicalResult translateLoadMatrix(Translator &translator,
   uint32_t index = translator.addAccess(access);
   Reg pointer = translator.use(load.getPtr());
   Reg dst = translator.define(load.getRes());
-  Instr &instr = translator.emit(op, runLoadMatrix, dst, pointer);
+  bool transposed = load.getLayout() == NVVM::MMALayout::col;
+  Instr &instr = translator.emit(
+      op, transposed ? runLoadMatrix<true> : runLoadMatrix<false>, dst,
+      pointer);
   instr.aux = index;
   instr.imm = load.getNum();
   return success();

@@ -285,10 +285,13 @@ TEST(NvidiaEmulator, CopiesAreWaitedFor) {
 
 /// Each eight lanes give the rows of a matrix, and lane l gets 32 bits of row
 /// l / 4 of each.
-TEST(NvidiaEmulator, LoadsMatrices) {
-  std::vector<int32_t> result;
-  std::string load = kCopy + kCommit + waitFor(0) + R"(gpu.barrier
-    %m = nvvm.ldmatrix %lds16 {num = 4 : i32, layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+/// Stores the four words of a lane that ldmatrix gives it.
+static std::string loadMatrices(const std::string &layout) {
+  std::string load =
+      kCopy + kCommit + waitFor(0) + R"(gpu.barrier
+    %m = nvvm.ldmatrix %lds16 {num = 4 : i32, layout = #nvvm.mma_layout<)" +
+      layout +
+      R"(>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
 )";
   for (int i = 0; i < 4; ++i) {
     std::string id = std::to_string(i);
@@ -298,10 +301,31 @@ TEST(NvidiaEmulator, LoadsMatrices) {
             "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\nllvm.store %e" + id +
             ", %q" + id + " : i32, !llvm.ptr<1>\n";
   }
-  ASSERT_EQ(copy(load, result), "");
+  return load;
+}
+
+TEST(NvidiaEmulator, LoadsMatrices) {
+  std::vector<int32_t> result;
+  ASSERT_EQ(copy(loadMatrices("row"), result), "");
   for (int lane = 0; lane < 64; ++lane)
     for (int matrix = 0; matrix < 4; ++matrix) {
       int row = lane / 32 * 32 + matrix * 8 + lane % 32 / 4;
       EXPECT_EQ(result[lane * 4 + matrix], row * 4 + lane % 4 + 1);
+    }
+}
+
+/// A lane gets two elements of a column, which are halves of words.
+TEST(NvidiaEmulator, TransposesMatrices) {
+  std::vector<int32_t> result;
+  ASSERT_EQ(copy(loadMatrices("col"), result), "");
+  for (int lane = 0; lane < 64; ++lane)
+    for (int matrix = 0; matrix < 4; ++matrix) {
+      int column = lane % 32 / 4;
+      int row = lane / 32 * 32 + matrix * 8 + lane % 4 * 2;
+      auto getElement = [&](int of) {
+        return column % 2 == 0 ? of * 4 + column / 2 + 1 : 0;
+      };
+      EXPECT_EQ(result[lane * 4 + matrix], getElement(row) | getElement(row + 1)
+                                                                 << 16);
     }
 }
