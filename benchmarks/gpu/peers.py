@@ -3,7 +3,7 @@
 """Measures what PyTorch reaches on this machine's GPU.
 
 usage: peers.py OUT.json [--parts ceilings,layers,attention,cudnn,compile] [--networks ...]
-                [--dtypes fp16,fp32] [--batches 1,64] [--limit SECONDS]
+                [--dtypes fp16,fp32,tf32] [--batches 1,64] [--limit SECONDS]
 
 ceilings: a product of 8192 x 8192 matrices in fp16, and a copy of memory.
 layers:   the convolutions of ResNet-50 in fp16 and nhwc, those of
@@ -13,7 +13,7 @@ cudnn:    whole networks, channels last, with and without their batch
           normalisations folded into the convolutions, in a CUDA graph.
 compile:  the same by torch.compile, max-autotune and frozen, in a CUDA graph.
 
-TF32 is off. A figure is added to OUT.json when it is measured, and is not measured
+TF32 is off but for the dtype tf32, which is fp32 with it. A figure is added to OUT.json when it is measured, and is not measured
 again by a later run. Each network is compiled in a process of its own, which has
 --limit seconds.
 """
@@ -38,6 +38,8 @@ CONVS = HERE.parent / "problems/convs.txt"
 PARTS = ("ceilings", "layers", "attention", "cudnn", "compile")
 # torchvision's name of each network of models/.
 NETWORKS = {"resnet50": "resnet50", "mobilenetv2": "mobilenet_v2", "vgg16": "vgg16"}
+# torch's name of each dtype's elements.
+KINDS = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "tf32": "float32"}
 IMAGE = (3, 224, 224)
 LAYER_BATCH = 64
 DEVICE = "cuda"
@@ -86,7 +88,7 @@ def describe_machine() -> dict[str, Any]:
         "driver": driver.stdout.strip() if driver else "none",
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version() or 0,
-        "tf32": False,
+        "tf32": "for the dtype tf32 alone",
     }
 
 
@@ -365,7 +367,9 @@ def make_network(torch: Any, name: str, dtype: str, batch: int, fold: bool) -> t
         from torch.fx.experimental.optimization import fuse
 
         module = fuse(module)
-    kind = {"fp16": torch.float16, "fp32": torch.float32, "bf16": torch.bfloat16}[dtype]
+    torch.backends.cudnn.allow_tf32 = dtype == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    kind = getattr(torch, KINDS[dtype])
     module = module.to(DEVICE, kind, memory_format=torch.channels_last)
     x = torch.randn((batch, *IMAGE), device=DEVICE, dtype=kind)
     return module, x.to(memory_format=torch.channels_last)

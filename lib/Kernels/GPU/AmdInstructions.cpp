@@ -81,6 +81,9 @@ public:
   Value loadFragment(GpuKernelBuilder &, Value, bool) const override {
     llvm_unreachable("AMD's GPUs have no mma.sync");
   }
+  Value roundToTf32(GpuKernelBuilder &, Value) const override {
+    llvm_unreachable("AMD's GPUs have no TF32");
+  }
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
 };

@@ -115,6 +115,10 @@ public:
                               mlir::Type input, Value left, Value right,
                               Value sums) const = 0;
 
+  /// The vector of f32 with each element rounded to the nearest TF32, halves
+  /// away from zero. Only where MatrixUnit is MmaSync.
+  virtual Value roundToTf32(GpuKernelBuilder &b, Value fragment) const = 0;
+
   /// D of a matrix instruction, or of a pair of them where it is MmaSync, from
   /// operands in the lanes.
   virtual Value multiply(GpuKernelBuilder &b, const MatrixShape &shape,

@@ -217,6 +217,8 @@ void WaveProduct::multiplyMatrices(const Values &a, const Values &bs,
   for (int64_t index = 0; index < op.opsPerUnit(); ++index)
     for (int64_t column = 0; column < tile.tilesN(); ++column) {
       Value right = getOperand(bs[column], index);
+      if (op.isTf32)
+        right = b.getInstructions().roundToTf32(b, right);
       for (int64_t row = 0; row < tile.tilesM(); ++row) {
         Value left = getOperand(a[row], index);
         Value &sum = sums[row * tile.tilesN() + column];

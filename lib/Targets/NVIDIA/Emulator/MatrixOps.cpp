@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The layouts are those of PTX ISA, "Matrix Fragments for mma.m16n8k16 with
-// floating point type", "... for mma.m16n8k32", and "Warp-level matrix load
-// instruction: ldmatrix". With g = lane / 4, t = lane % 4 and p elements in 32
-// bits, element i of a lane is
+// floating point type", "... for mma.m16n8k8" (of TF32), "... for
+// mma.m16n8k32", and "Warp-level matrix load instruction: ldmatrix". With g =
+// lane / 4, t = lane % 4 and p elements in 32 bits, element i of a lane is
 //   A (16 x 8p): row g + 8 (i / p % 2), k p t + i % p + 4 p (i / (2 p)),
 //   B (8p x 8):  column g, k p t + i % p + 4 p (i / p),
 //   C and D (16 x 8): row g + 8 (i / 2), column 2 t + i % 2.
@@ -118,8 +118,8 @@ struct Registers {
 
 } // namespace
 
-/// Products of f16 and bf16 are exact in f32. `imm` is 1 if the elements are
-/// packed.
+/// Products of f16, bf16 and TF32 are exact in f32. `imm` is 1 if the elements
+/// are packed.
 template <typename A, typename B, typename Number>
 static void runMma(Wave &wave, const Instr &instr) {
   ++wave.matrixInstructions;
@@ -173,7 +173,9 @@ static constexpr MmaForm kForms[] = {
     {NVVM::MMATypes::s8, NVVM::MMATypes::s8, 32,
      runMma<int8_t, int8_t, uint32_t>, true},
     {NVVM::MMATypes::u8, NVVM::MMATypes::s8, 32,
-     runMma<uint8_t, int8_t, uint32_t>, true}};
+     runMma<uint8_t, int8_t, uint32_t>, true},
+    {NVVM::MMATypes::tf32, NVVM::MMATypes::tf32, 8, runMma<Tf32, Tf32, float>,
+     true}};
 
 static const MmaForm *findForm(NVVM::MmaOp mma) {
   NVVM::MMAShapeAttr shape = mma.getShape();
@@ -212,7 +214,31 @@ static LogicalResult translateMma(Translator &translator, Operation *op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// cvt.rna.tf32.f32
+//===----------------------------------------------------------------------===//
+
+static void runToTf32(Wave &wave, const Instr &instr) {
+  auto *dst = wave.at<uint32_t>(instr.dst);
+  const float *src = wave.at<float>(instr.a);
+  for (unsigned lane = 0; lane < wave.lanes; ++lane)
+    dst[lane] = toTf32(src[lane]).bits;
+}
+
+static LogicalResult translateToTf32(Translator &translator, Operation *op) {
+  auto conversion = cast<NVVM::ConvertFloatToTF32Op>(op);
+  if (conversion.getRnd() != NVVM::FPRoundingMode::RNA ||
+      conversion.getSat() != NVVM::SaturationMode::NONE || conversion.getRelu())
+    return translator.refuse(op, "does not round to nearest, halves away from "
+                                 "zero, or changes the result");
+  Reg src = translator.use(conversion.getSrc());
+  Reg dst = translator.define(conversion.getRes());
+  translator.emit(op, runToTf32, dst, src);
+  return success();
+}
+
 void emulator::addMmaOps(OpTable &table) {
   table["nvvm.ldmatrix"] = translateLoadMatrix;
   table["nvvm.mma.sync"] = translateMma;
+  table["nvvm.convert.float.to.tf32"] = translateToTf32;
 }

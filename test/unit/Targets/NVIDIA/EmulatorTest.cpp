@@ -62,7 +62,10 @@ constexpr Form kForms[] = {
      "multiplicandBPtxType = #nvvm.mma_type<s8>, "},
     {"u8", DType::U8, DType::I8, "i32", "i32",
      "multiplicandAPtxType = #nvvm.mma_type<u8>, "
-     "multiplicandBPtxType = #nvvm.mma_type<s8>, "}};
+     "multiplicandBPtxType = #nvvm.mma_type<s8>, "},
+    {"tf32", DType::F32, DType::F32, "i32", "f32",
+     "multiplicandAPtxType = #nvvm.mma_type<tf32>, "
+     "multiplicandBPtxType = #nvvm.mma_type<tf32>, "}};
 
 class MmaSync : public testing::TestWithParam<Form> {};
 
@@ -166,6 +169,46 @@ INSTANTIATE_TEST_SUITE_P(Forms, MmaSync, testing::ValuesIn(kForms),
                          });
 
 } // namespace
+
+/// PTX ISA, "cvt": rna rounds to nearest, halves away from zero. The products
+/// ignore what it drops.
+TEST(NvidiaEmulator, RoundsToTf32) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::pair<float, float> cases[] = {
+      {1.0f, 1.0f},
+      {1.0f + 0x1p-11f, 1.0f + 0x1p-10f},
+      {-1.0f - 0x1p-11f, -1.0f - 0x1p-10f},
+      {1.0f + 0x1p-12f, 1.0f},
+      {2.0f - 0x1p-23f, 2.0f},
+      {std::numeric_limits<float>::max(), kInfinity},
+      {-kInfinity, -kInfinity},
+      {0.0f, 0.0f}};
+  std::vector<float> values(33, std::numeric_limits<float>::quiet_NaN());
+  for (auto [index, value] : llvm::enumerate(cases))
+    values[index] = value.first;
+  std::vector<uint8_t> bytes(33 * 4);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  const char *body = "%p = llvm.getelementptr %a[%tid] : (!llvm.ptr<1>, i32) "
+                     "-> !llvm.ptr<1>, f32\n"
+                     "%x = llvm.load %p : !llvm.ptr<1> -> f32\n"
+                     "%y = nvvm.convert.float.to.tf32 %x {rnd = "
+                     "#nvvm.fp_rnd_mode<rna>}\n"
+                     "llvm.store %y, %p : i32, !llvm.ptr<1>\n";
+  auto report = run("%a: !llvm.ptr<1>", body, 32, {makeBuffer(bytes)});
+  ASSERT_EQ(getMessage(report), "");
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  for (auto [index, value] : llvm::enumerate(cases))
+    EXPECT_EQ(values[index], value.second) << value.first;
+  for (size_t lane = std::size(cases); lane < 32; ++lane)
+    EXPECT_TRUE(std::isnan(values[lane])) << lane;
+  EXPECT_NE(getMessage(run("%a: !llvm.ptr<1>",
+                           "%c = arith.constant 1.0 : f32\n"
+                           "%y = nvvm.convert.float.to.tf32 %c {rnd = "
+                           "#nvvm.fp_rnd_mode<rn>}\n",
+                           32, {makeBuffer(bytes)}))
+                .find("does not round to nearest"),
+            std::string::npos);
+}
 
 TEST(NvidiaEmulator, MmaNeedsAllLanesAndWraps) {
   std::vector<uint8_t> a(512), b(256), c(512);
