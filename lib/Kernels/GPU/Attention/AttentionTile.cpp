@@ -108,10 +108,10 @@ bool AttentionTile::sharesColumns(int64_t elements) const {
   return threads() * kChunkBytes % (elements * op.elementBytes()) == 0;
 }
 
-/// Of scores, sums and operands of the queries; of the second product's, too,
-/// where scores stay behind it. What else is in registers is what ptxas takes:
-/// the places of chunks, above all in different columns, and loads of a mask on
-/// their way.
+/// Scores, sums and operands of the queries are known; the second product's
+/// are, too, where scores stay behind it. All else is what ptxas takes for
+/// others: the places of chunks, above all in different columns, and loads of a
+/// mask on their way.
 int64_t AttentionTile::countRegisters() const {
   constexpr int64_t kOthers = 64, kOfMask = 64, kOfChunk = 8;
   int64_t operand = op.inputElements * op.elementBytes() / 4;
