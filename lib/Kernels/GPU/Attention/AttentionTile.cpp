@@ -108,31 +108,34 @@ bool AttentionTile::sharesColumns(int64_t elements) const {
   return threads() * kChunkBytes % (elements * op.elementBytes()) == 0;
 }
 
-/// Of scores, sums and operands of the queries; of the second product's, too,
-/// where scores stay behind it. What else is in registers is what ptxas takes:
-/// the places of chunks in different columns, and loads of a mask on their way.
+/// Scores, sums and operands of the queries are known; the second product's
+/// are, too, where scores stay behind it. All else is what ptxas takes for
+/// others: the places of chunks, above all in different columns, and loads of a
+/// mask on their way.
 int64_t AttentionTile::countRegisters() const {
   constexpr int64_t kOthers = 64, kOfMask = 64, kOfChunk = 8;
   int64_t operand = op.inputElements * op.elementBytes() / 4;
   int64_t others = kOthers + (form.hasMask ? kOfMask : 0);
   for (int64_t elements : {paddedChannels(), paddedResultChannels()})
-    if (!sharesColumns(elements))
-      others += kOfChunk * countChunks(fields.keyBlock, elements);
-  // What is left of the probabilities is beside what they were.
-  bool keepsScores = form.parts > 1;
-  int64_t sums = keyTiles() * (keepsScores ? 2 : 1) + resultTiles();
-  int64_t operands = channelSteps() + (keepsScores ? keySteps() : 0);
+    others += (sharesColumns(elements) ? 1 : kOfChunk) *
+              countChunks(fields.keyBlock, elements);
+  // What parts leave of the probabilities is beside what they were.
+  int64_t sums = keyTiles() * form.parts + resultTiles();
+  int64_t operands = channelSteps() + (form.parts > 1 ? keySteps() : 0);
   return fields.queryTiles * (sums * op.outputElements + operands * operand) +
          others;
 }
 
+/// Beside more scores, ptxas finds no room for their powers.
 bool AttentionTile::fits(const GpuTarget &gpu) const {
-  constexpr int64_t kMostRegisters = 255;
+  constexpr int64_t kMostRegisters = 255, kMostScores = 96;
+  int64_t scores =
+      fields.queryTiles * keyTiles() * form.parts * op.outputElements;
   int64_t simdWaves = llvm::divideCeil(fields.waves, gpu.simdsPerUnit);
   int64_t registers = std::min(gpu.maxVectorRegisters, kMostRegisters);
   return fields.keyBlock % op.k == 0 && fields.keyBlock % op.m == 0 &&
          threads() <= gpu.maxWorkgroup && ldsBytes() <= gpu.ldsBytes &&
-         countRegisters() <= registers &&
+         scores <= kMostScores && countRegisters() <= registers &&
          simdWaves * countRegisters() <= gpu.vectorRegisters;
 }
 

@@ -42,7 +42,7 @@ struct TileFields {
   PerfConfig write() const;
 };
 
-/// What a problem asks of the kernel beside its sizes.
+/// The properties of a problem, beside its sizes, that a kernel depends on.
 struct AttentionForm {
   bool hasMask;
   /// The numbers of the operands' dtype whose sum is a probability: more than
