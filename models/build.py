@@ -34,6 +34,8 @@ NETWORKS = (
     "efficientnet",
     "mobilenetv3",
 )
+# For GPUs: verifying them on a CPU in every dtype and layout takes too long.
+LARGE = ("vit_b16",)
 
 
 def up_to_date(path: Path) -> bool:
@@ -73,8 +75,8 @@ def main() -> int:
         description="Builds the networks that Tarpon is measured on."
     )
     parser.add_argument(
-        "names", nargs="+", choices=(*NETWORKS, "all"), metavar="NAME|all",
-        help=", ".join(NETWORKS),
+        "names", nargs="+", choices=(*NETWORKS, *LARGE, "all"), metavar="NAME|all",
+        help=", ".join((*NETWORKS, *LARGE)),
     )
     parser.add_argument("--output", type=Path, default=HERE / "built", metavar="DIR")
     parser.add_argument("--batch", type=positive, metavar="N")

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Measures what PyTorch reaches on this machine's GPU.
 
-usage: peers.py OUT.json [--parts ceilings,layers,cudnn,compile] [--networks ...]
-                [--dtypes fp16,fp32] [--batches 1,64] [--limit SECONDS]
+usage: peers.py OUT.json [--parts ceilings,layers,attention,cudnn,compile] [--networks ...]
+                [--dtypes fp16,fp32,tf32] [--batches 1,64] [--limit SECONDS]
 
 ceilings: a product of 8192 x 8192 matrices in fp16, and a copy of memory.
 layers:   the convolutions of ResNet-50 in fp16 and nhwc, those of
           problems/convs.txt, with the fastest of cuDNN's algorithms.
+attention: scaled_dot_product_attention in fp16, by FlashAttention and by cuDNN.
 cudnn:    whole networks, channels last, with and without their batch
           normalisations folded into the convolutions, in a CUDA graph.
 compile:  the same by torch.compile, max-autotune and frozen, in a CUDA graph.
 
-TF32 is off. A figure is added to OUT.json when it is measured, and is not measured
+TF32 is off but for the dtype tf32, which is fp32 with it. A figure is added to OUT.json when it is measured, and is not measured
 again by a later run. Each network is compiled in a process of its own, which has
 --limit seconds.
 """
@@ -29,14 +30,16 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 HERE = Path(__file__).resolve().parent
 CONVS = HERE.parent / "problems/convs.txt"
 
-PARTS = ("ceilings", "layers", "cudnn", "compile")
+PARTS = ("ceilings", "layers", "attention", "cudnn", "compile")
 # torchvision's name of each network of models/.
 NETWORKS = {"resnet50": "resnet50", "mobilenetv2": "mobilenet_v2", "vgg16": "vgg16"}
+# torch's name of each dtype's elements.
+KINDS = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "tf32": "float32"}
 IMAGE = (3, 224, 224)
 LAYER_BATCH = 64
 DEVICE = "cuda"
@@ -85,7 +88,7 @@ def describe_machine() -> dict[str, Any]:
         "driver": driver.stdout.strip() if driver else "none",
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version() or 0,
-        "tf32": False,
+        "tf32": "for the dtype tf32 alone",
     }
 
 
@@ -279,6 +282,79 @@ def measure_layers(torch: Any, results: Results) -> None:
             time_or_say(results, name, lambda: measure_layer(torch, layer, fused))
 
 
+# Attention
+
+
+class Attention(NamedTuple):
+    """Self-attention with heads of 64 channels, in fp16."""
+
+    batch: int
+    heads: int
+    positions: int
+    causal: bool = False
+
+    CHANNELS = 64
+
+    @property
+    def name(self) -> str:
+        form = " causal" if self.causal else ""
+        return f"attention {self.heads}x{self.positions} fp16 b{self.batch}{form}"
+
+    def get_shape(self) -> tuple[int, ...]:
+        return (self.batch, self.heads, self.positions, self.CHANNELS)
+
+    def count_flops(self) -> float:
+        """Those of a mask that hides nothing; a causal one hides half of the keys."""
+        products = 4 * self.batch * self.heads * self.positions**2 * self.CHANNELS
+        return products / 2 if self.causal else products
+
+    def get_key(self) -> str:
+        shape = "x".join(map(str, self.get_shape())) + "xf16"
+        scale = 1 / self.CHANNELS**0.5
+        return (
+            f"attention({shape}, {shape}, {shape})->{shape}"
+            f" {{causal={int(self.causal)} scale={scale:g}}}"
+        )
+
+
+def list_attention() -> list[Attention]:
+    cases = [
+        Attention(batch, heads, positions)
+        for batch in (1, 8)
+        for heads in (8, 16)
+        for positions in (512, 1024, 2048, 4096)
+    ]
+    return cases + [Attention(8, 16, 2048, causal=True)]
+
+
+def measure_attention(torch: Any, case: Attention, backend: str) -> dict[str, Any]:
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    cache = torch.cuda.get_device_properties(0).L2_cache_size
+    make = functools.partial(torch.randn, case.get_shape(), device=DEVICE, dtype=torch.float16)
+    operands = [make() for _ in range(3)]
+    count = max(2, -(-CACHES * cache // (3 * operands[0].numel() * 2)))
+    sets = [operands] + [[make() for _ in range(3)] for _ in range(count - 1)]
+
+    def run() -> None:
+        for query, key, value in sets:
+            torch.nn.functional.scaled_dot_product_attention(
+                query, key, value, is_causal=case.causal
+            )
+
+    with torch.inference_mode(), sdpa_kernel([getattr(SDPBackend, backend)]):
+        figure = time_graph(torch, run, count)
+    return {**figure, "tflops": case.count_flops() / figure["median_ms"] / 1e9}
+
+
+def measure_all_attention(torch: Any, results: Results) -> None:
+    for case in list_attention():
+        for backend, label in (("FLASH_ATTENTION", "flash"), ("CUDNN_ATTENTION", "cudnn")):
+            time_or_say(
+                results, f"{case.name} {label}", lambda: measure_attention(torch, case, backend)
+            )
+
+
 # Whole networks
 
 
@@ -291,7 +367,9 @@ def make_network(torch: Any, name: str, dtype: str, batch: int, fold: bool) -> t
         from torch.fx.experimental.optimization import fuse
 
         module = fuse(module)
-    kind = {"fp16": torch.float16, "fp32": torch.float32, "bf16": torch.bfloat16}[dtype]
+    torch.backends.cudnn.allow_tf32 = dtype == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+    kind = getattr(torch, KINDS[dtype])
     module = module.to(DEVICE, kind, memory_format=torch.channels_last)
     x = torch.randn((batch, *IMAGE), device=DEVICE, dtype=kind)
     return module, x.to(memory_format=torch.channels_last)
@@ -383,6 +461,8 @@ def main(command_line: Sequence[str] | None = None) -> int:
                 time_or_say(results, name, lambda: measure_cudnn(torch, *case, fold))
     if "layers" in arguments.parts:
         measure_layers(torch, results)
+    if "attention" in arguments.parts:
+        measure_all_attention(torch, results)
     # Another process needs the memory that this one keeps.
     torch.cuda.empty_cache()
     if "compile" in arguments.parts:

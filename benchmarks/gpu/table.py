@@ -101,6 +101,21 @@ def print_layers(ours: dict[str, Any], peers: dict[str, Any]) -> None:
         ])
 
 
+def print_attention(ours: dict[str, Any], peers: dict[str, Any]) -> None:
+    print_header([
+        "attention", "ms", "TFLOP/s", "solution", "flash", "cuDNN", "its TFLOP/s", "ratio"
+    ])
+    for name, own in ours.items():
+        time = own.get("time_ms")
+        rivals = [get_median(peers, f"{name} {peer}") for peer in ("flash", "cudnn")]
+        fastest = find_fastest(rivals)
+        flops = own.get("flops", 0) / 1e9
+        print_row([
+            name, format_time(time), format_rate(flops, time), own.get("solution", MISSING),
+            *map(format_time, rivals), format_rate(flops, fastest), divide(time, fastest),
+        ])
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
@@ -119,6 +134,9 @@ def main() -> int:
     print_networks(results.get("figures", {}), figures)
     print()
     print_layers(results.get("layers", {}), figures)
+    if "attention" in results:
+        print()
+        print_attention(results["attention"], figures)
     return 0
 
 

@@ -50,9 +50,12 @@ static void addFusionPasses(OpPassManager &passes, const ChoiceOptions &options,
                             const NamedTarget &named) {
   // In int8 the products are quantised, and the softmax is not.
   if (options.fusion == Fusion::On && options.dtype != Precision::I8)
-    passes.addPass(options.target
-                       ? createRaiseAttentionPass(*options.target)
-                       : createRaiseAttentionPass({named.name, named.threads}));
+    passes.addPass(
+        options.target
+            ? createRaiseAttentionPass(*options.target, options.dtype)
+            : createRaiseAttentionPass(
+                  {named.name, named.threads,
+                   std::string(runtime::getPrecisionName(options.dtype))}));
   if (options.fusion == Fusion::Off)
     passes.addPass(createScaleOperandsPass());
   passes.addPass(createFusePass(options.fusion));

@@ -17,6 +17,7 @@
 #include "tarpon/IR/FusedProblem.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Problem/Shapes.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Solver/Solver.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,6 +27,7 @@
 using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::detail;
+using runtime::Precision;
 
 namespace tarpon {
 #define GEN_PASS_DEF_RAISEATTENTIONPASS
@@ -146,8 +148,9 @@ public:
 
   /// Returns false if it is not attention.
   bool read();
-  /// The problem that the attention will pose.
-  Problem getProblem();
+  /// The problem that the attention will pose where activations are stored in
+  /// `dtype`.
+  Problem getProblem(runtime::DType dtype);
   void replace();
 
 private:
@@ -255,12 +258,15 @@ bool AttentionReader::readProduct(Value scores) {
 // Replacement
 //===----------------------------------------------------------------------===//
 
-Problem AttentionReader::getProblem() {
+Problem AttentionReader::getProblem(runtime::DType dtype) {
   Problem problem;
   problem.op = OpKind::Attention;
-  auto describe = [](Value operand) {
-    return getTensorDesc(getTensorType(operand),
-                         static_cast<bool>(getConstantValue(operand)));
+  auto describe = [&](Value operand) {
+    TensorDesc desc = getTensorDesc(
+        getTensorType(operand), static_cast<bool>(getConstantValue(operand)));
+    if (isF32(operand))
+      desc.dtype = dtype;
+    return desc;
   };
   problem.operands = {describe(query), describe(key), describe(value)};
   problem.operands[1].shape.assign(keyShape.begin(), keyShape.end());
@@ -320,7 +326,10 @@ struct RaiseAttentionPass
     : tarpon::impl::RaiseAttentionPassBase<RaiseAttentionPass> {
   using RaiseAttentionPassBase::RaiseAttentionPassBase;
 
-  explicit RaiseAttentionPass(const TargetInfo &target) : given(target) {}
+  RaiseAttentionPass(const TargetInfo &target, Precision precision)
+      : given(target) {
+    dtype = std::string(runtime::getPrecisionName(precision));
+  }
 
   void runOnOperation() override {
     if (getOperation().isExternal())
@@ -329,10 +338,19 @@ struct RaiseAttentionPass
         getPassTarget(getOperation(), given, targetName, threads);
     if (failed(target))
       return signalPassFailure();
+    std::optional<Precision> precision =
+        runtime::parsePrecision(dtype.getValue());
+    if (!precision || *precision == Precision::I8) {
+      getOperation().emitError(
+          "expects the dtype to be fp32, fp16 or bf16, got '")
+          << dtype << "'";
+      return signalPassFailure();
+    }
+    runtime::DType stored = runtime::getFactorDType(*precision);
     for (SoftmaxOp softmax : llvm::to_vector(
              getOperation().getBody().front().getOps<SoftmaxOp>())) {
       AttentionReader attention(softmax);
-      if (!attention.read() || !isFast(attention.getProblem(), *target))
+      if (!attention.read() || !isFast(attention.getProblem(stored), *target))
         continue;
       attention.replace();
       ++numRaised;
@@ -345,7 +363,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Pass>
-tarpon::createRaiseAttentionPass(const TargetInfo &target) {
-  return std::make_unique<RaiseAttentionPass>(target);
+std::unique_ptr<Pass> tarpon::createRaiseAttentionPass(const TargetInfo &target,
+                                                       Precision precision) {
+  return std::make_unique<RaiseAttentionPass>(target, precision);
 }

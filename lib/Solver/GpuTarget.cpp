@@ -55,6 +55,7 @@ namespace {
 /// The features behind a chip's name.
 struct NamedFeatures {
   std::optional<int64_t> computeUnits, memoryGbps;
+  bool allowsTf32 = false;
 };
 
 } // namespace
@@ -65,8 +66,8 @@ static bool tellsBandwidth(const GpuTarget &gpu) {
   return gpu.vendor == GpuVendor::NVIDIA;
 }
 
-/// Parses ":cu=132:bw=4800", in any order. None if a feature is unknown, occurs
-/// twice or has an impossible value.
+/// Parses ":cu=132:bw=4800:tf32", in any order. None if a feature is unknown,
+/// occurs twice or has an impossible value.
 static std::optional<NamedFeatures> parseFeatures(llvm::StringRef text) {
   constexpr int64_t kMostUnits = 4096, kMostGbps = 1'000'000;
   NamedFeatures features;
@@ -81,11 +82,13 @@ static std::optional<NamedFeatures> parseFeatures(llvm::StringRef text) {
   while (text.consume_front(":")) {
     llvm::StringRef feature = text.take_until([](char c) { return c == ':'; });
     text = text.drop_front(feature.size());
+    bool isFirstTf32 = feature == kTf32Permission && !features.allowsTf32;
+    features.allowsTf32 |= isFirstTf32;
     bool isRead = feature.consume_front("cu=")
                       ? read(feature, kMostUnits, features.computeUnits)
                   : feature.consume_front("bw=")
                       ? read(feature, kMostGbps, features.memoryGbps)
-                      : false;
+                      : isFirstTf32;
     if (!isRead)
       return std::nullopt;
   }
@@ -130,7 +133,11 @@ Result<GpuTarget> tarpon::parseGpuTarget(llvm::StringRef text) {
                  (hasBandwidth ? ":cu=N:bw=G with N compute units and G GB/s "
                                  "of memory"
                                : ":cu=N with N compute units")};
+  if (features->allowsTf32 && !known->hasTf32())
+    return Error{"'" + text.str() + "' allows TF32, and " + chip.str() +
+                 " has no instructions for it"};
   GpuTarget target = *known;
+  target.allowsTf32 = features->allowsTf32;
   target.computeUnits = features->computeUnits.value_or(known->computeUnits);
   target.memoryGbps =
       features->memoryGbps
@@ -143,6 +150,8 @@ std::string GpuTarget::name() const {
   std::string name = chip + ":cu=" + std::to_string(computeUnits);
   if (tellsBandwidth(*this))
     name += ":bw=" + std::to_string(std::llround(memoryGbps));
+  if (allowsTf32)
+    name += (":" + kTf32Permission).str();
   return name;
 }
 
@@ -172,6 +181,15 @@ std::string tarpon::normaliseGpuName(const std::string &name) {
   return gpu ? gpu->name() : name;
 }
 
+std::string tarpon::takePermissions(const std::string &name,
+                                    llvm::StringRef request) {
+  Result<GpuTarget> gpu = parseGpuTarget(name), asked = parseGpuTarget(request);
+  if (!gpu || !asked || !asked->allowsTf32)
+    return name;
+  gpu->allowsTf32 = gpu->hasTf32();
+  return gpu->name();
+}
+
 //===----------------------------------------------------------------------===//
 // Descriptions
 //===----------------------------------------------------------------------===//
@@ -197,11 +215,16 @@ llvm::StringRef GpuTarget::arch() const {
   return vendor == GpuVendor::AMD ? kAmdGpuArch : kNvidiaGpuArch;
 }
 
+bool GpuTarget::hasTf32() const {
+  return llvm::any_of(matrixInstructions,
+                      [](const auto &each) { return each.isTf32; });
+}
+
 std::vector<MatrixInstruction>
 GpuTarget::getMatrixInstructions(DType dtype) const {
   std::vector<MatrixInstruction> chosen;
   for (const MatrixInstruction &instruction : matrixInstructions)
-    if (instruction.dtype == dtype)
+    if (instruction.dtype == dtype && (allowsTf32 || !instruction.isTf32))
       chosen.push_back(instruction);
   llvm::stable_sort(chosen, [](const auto &a, const auto &b) {
     return a.k * a.m * a.n > b.k * b.m * b.n;

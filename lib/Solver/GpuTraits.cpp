@@ -8,6 +8,7 @@
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/TargetTraits.h"
 
 using namespace tarpon;
@@ -57,6 +58,18 @@ Precision GpuTraits::getArithmetic(const Problem &problem,
   if (dtype == DType::I8 || dtype == DType::U8)
     return Precision::I8;
   return Precision::F32;
+}
+
+/// Rounding to the 10 bits of TF32 moves each of two factors by at most 2^-11
+/// of itself; where an instruction drops the other bits, one of them by at most
+/// 2^-10.
+double tarpon::getProductRounding(const Problem &problem,
+                                  const TargetInfo &target) {
+  constexpr double kRounded = 0x1p-11, kTruncated = 0x1p-10;
+  bool isTiled = problem.op == OpKind::Conv || problem.op == OpKind::MatMul;
+  bool isTf32 = target.gpu && target.gpu->allowsTf32 && isTiled &&
+                problem.operands[0].dtype == DType::F32;
+  return isTf32 ? kRounded + kTruncated : 0;
 }
 
 const TargetTraits &tarpon::getGpuTraits() {

@@ -28,31 +28,37 @@ using runtime::DType;
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
-// Pairs of mma.sync, which Tarpon uses as one instruction of 16 x 16.
-//
+// Pairs of mma.sync, which Tarpon uses as one instruction of 16 x 16. TF32 has
+// half of the operations of f16 in every generation.
+static constexpr bool kTf32 = true;
+
 // [A100]: 2048 operations per clock and unit in f16 and bf16, 4096 in i8.
 static constexpr MatrixInstruction kSm80Matrix[] = {
     {DType::F16, 16, 16, 16, 16},
     {DType::BF16, 16, 16, 16, 16},
-    {DType::I8, 16, 16, 32, 16}};
+    {DType::I8, 16, 16, 32, 16},
+    {DType::F32, 16, 16, 8, 16, kTf32}};
 
 // [Ada], of the GeForce: 512 with sums in f32, 2048 in i8.
 static constexpr MatrixInstruction kSm89Matrix[] = {
     {DType::F16, 16, 16, 16, 64},
     {DType::BF16, 16, 16, 16, 64},
-    {DType::I8, 16, 16, 32, 32}};
+    {DType::I8, 16, 16, 32, 32},
+    {DType::F32, 16, 16, 8, 64, kTf32}};
 
 // [measured]: 642 TFLOP/s in f16, which are 2456 per clock and unit and 60 % of
 // what wgmma has; i8 has twice as many in every generation. Those of 64 pixels
 // are wgmma's, which occupies all four partitions: [H100] 4096 operations per
 // clock and unit in f16.
 static constexpr MatrixInstruction kSm90Matrix[] = {
-    {DType::F16, 16, 16, 16, 13},    {DType::BF16, 16, 16, 16, 13},
-    {DType::I8, 16, 16, 32, 13},     {DType::F16, 256, 64, 16, 512},
-    {DType::F16, 128, 64, 16, 256},  {DType::F16, 64, 64, 16, 128},
-    {DType::BF16, 256, 64, 16, 512}, {DType::BF16, 128, 64, 16, 256},
-    {DType::BF16, 64, 64, 16, 128},  {DType::I8, 256, 64, 32, 512},
-    {DType::I8, 128, 64, 32, 256},   {DType::I8, 64, 64, 32, 128}};
+    {DType::F16, 16, 16, 16, 13},         {DType::BF16, 16, 16, 16, 13},
+    {DType::I8, 16, 16, 32, 13},          {DType::F16, 256, 64, 16, 512},
+    {DType::F16, 128, 64, 16, 256},       {DType::F16, 64, 64, 16, 128},
+    {DType::BF16, 256, 64, 16, 512},      {DType::BF16, 128, 64, 16, 256},
+    {DType::BF16, 64, 64, 16, 128},       {DType::I8, 256, 64, 32, 512},
+    {DType::I8, 128, 64, 32, 256},        {DType::I8, 64, 64, 32, 128},
+    {DType::F32, 16, 16, 8, 13, kTf32},   {DType::F32, 256, 64, 8, 512, kTf32},
+    {DType::F32, 128, 64, 8, 256, kTf32}, {DType::F32, 64, 64, 8, 128, kTf32}};
 
 //===----------------------------------------------------------------------===//
 // The table

@@ -11,6 +11,7 @@
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Passes/Fusion.h"
 #include "tarpon/Problem/Problem.h"
+#include "tarpon/Runtime/Precision.h"
 #include "tarpon/Solver/Solver.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -86,7 +87,10 @@ std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass>
 createEliminateConcatsPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createEliminateSlicesPass(const TargetInfo &target);
-std::unique_ptr<mlir::Pass> createRaiseAttentionPass(const TargetInfo &target);
+/// `precision` is that in which the model will compute.
+std::unique_ptr<mlir::Pass>
+createRaiseAttentionPass(const TargetInfo &target,
+                         runtime::Precision precision);
 
 #define GEN_PASS_REGISTRATION
 #include "tarpon/Passes/Passes.h.inc"

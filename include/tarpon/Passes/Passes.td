@@ -391,10 +391,13 @@ def RaiseAttentionPass : Tarpon_TargetPass<"tarpon-raise-attention"> {
     if the mask is constant and there are none.
 
     Only values that nothing else reads are replaced; and only where the target
-    has a solver for the problem, beside the one that takes everything, that is
-    expected to be faster than the products and the softmax.
+    has a solver for the problem in the chosen type, beside the one that takes
+    everything, that is expected to be faster than the products and the softmax.
   }];
-  let options = targetOptions;
+  let options = targetOptions # [
+    Option<"dtype", "dtype", "std::string", /*default=*/"\"fp32\"",
+           "fp32, fp16 or bf16: in what the model will compute.">
+  ];
   let statistics = [Statistic<"numRaised", "num-raised",
                               "Softmaxes that became attention">];
 }

@@ -49,6 +49,9 @@ struct MatrixInstruction {
   int64_t m, n, k;
   /// The clocks for which the instruction occupies one SIMD's matrix unit.
   int64_t cycles;
+  /// True if it takes factors of f32 for TF32, which have the range of f32 and
+  /// 10 bits of mantissa, as those of f16 do. Only where a user allows it.
+  bool isTf32 = false;
 
   /// The number of multiplications and additions.
   double flops() const {
@@ -101,6 +104,10 @@ struct GpuTarget {
   /// The rows of kMatrixLayouts (MatrixLayout.h) that the GPU has.
   MatrixFamily matrixFamily = MatrixFamily::None;
   llvm::ArrayRef<MatrixInstruction> matrixInstructions;
+  /// The user allows products of f32 by the instructions that are isTf32. A
+  /// part of the name, so that no record, kernel or file is taken for one of
+  /// true f32.
+  bool allowsTf32 = false;
   /// Fused multiply-adds of f32 per clock and compute unit, by vectors.
   int64_t vectorFmasPerClock = 128;
 
@@ -128,6 +135,9 @@ struct GpuTarget {
   /// "gfx942:cu=304", which names the record's target in a database.
   std::string name() const;
 
+  /// Returns true if products of f32 can be made in TF32, allowed or not.
+  bool hasTf32() const;
+
   /// The peak for the dtype in 10^9 multiplications and additions per second:
   /// that of matrix instructions, or that of vector instructions if there are
   /// none.
@@ -139,14 +149,15 @@ struct GpuTarget {
   int64_t getOccupancy(int64_t vectorRegisters, int64_t ldsBytes,
                        int64_t workgroup) const;
 
-  /// The matrix instructions of a dtype, the largest k first; empty if there
-  /// are none.
+  /// The matrix instructions of a dtype that may be used, the largest k first;
+  /// empty if there are none.
   std::vector<MatrixInstruction>
   getMatrixInstructions(runtime::DType dtype) const;
 };
 
 /// "gfx942" or "gfx942:cu=228": the chip with its usual or that number of
-/// compute units. For an unknown chip, the error lists the known ones.
+/// compute units; "sm_90a:tf32" allows TF32. For an unknown chip, the error
+/// lists the known ones.
 runtime::Result<GpuTarget> parseGpuTarget(llvm::StringRef text);
 
 /// The description of a GPU for solvers. Descriptions are kept, one per name.

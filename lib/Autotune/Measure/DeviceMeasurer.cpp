@@ -18,6 +18,7 @@
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -95,9 +96,9 @@ DeviceMeasurer::create(const runtime::Package &package,
                        Progress &progress, CandidateTrial *trial) {
   std::unique_ptr<DeviceMeasurer> measurer(
       new DeviceMeasurer(package, layer, device, progress, trial));
-  if (Status status = measurer->askTarget(); !status)
-    return status.error();
   if (Status status = measurer->describeLayer(); !status)
+    return status.error();
+  if (Status status = measurer->askTarget(); !status)
     return status.error();
   if (Status status = measurer->makeInputs(); !status)
     return status.error();
@@ -111,6 +112,7 @@ Status DeviceMeasurer::askTarget() {
     return target.error();
   const TargetInfo &info = (*target)->getInfo();
   arbiterId = info.traits->getArbiter();
+  rounding = getProductRounding(problem, info);
   for (size_t i = 0; i < layer.candidates.size(); ++i)
     if (layer.candidates[i].solver == arbiterId)
       arbiter = i;
@@ -304,7 +306,8 @@ void DeviceMeasurer::verify(Tensors &outputs, MeasureOutcome &outcome) const {
   auto describe = [&](const std::string &error) {
     return "differs by " + error + " from " + referee;
   };
-  auto wrong = findWrongResult(problem, comparisons, /*slack=*/2, describe);
+  auto wrong =
+      findWrongResult(problem, comparisons, /*slack=*/2, describe, rounding);
   if (!wrong)
     return;
   outcome.status = MeasurementStatus::Wrong;

@@ -58,8 +58,8 @@ private:
   DeviceMeasurer(const runtime::Package &package, const runtime::Layer &layer,
                  runtime::Device &device, Progress &progress,
                  CandidateTrial *trial);
-  runtime::Status askTarget();
   runtime::Status describeLayer();
+  runtime::Status askTarget();
   runtime::Status makeInputs();
   runtime::Status runChosen();
   runtime::Status runArbiter();
@@ -96,6 +96,8 @@ private:
   /// The solver whose results are right by definition, and the layer's
   /// candidate of it, if there is one.
   std::string arbiterId;
+  /// See getProductRounding.
+  double rounding = 0;
   std::optional<size_t> arbiter;
   bool isDisputed = false;
   /// The bytes of all instances of a candidate, which exceed the device's

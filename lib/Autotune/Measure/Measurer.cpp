@@ -51,11 +51,12 @@ static std::string printNumber(double value) {
 
 std::optional<std::string> tarpon::findWrongResult(
     const Problem &problem, llvm::ArrayRef<runtime::TensorComparison> results,
-    double slack,
-    llvm::function_ref<std::string(const std::string &)> describe) {
+    double slack, llvm::function_ref<std::string(const std::string &)> describe,
+    double rounding) {
   for (auto [index, result] : llvm::enumerate(results)) {
-    double allowed = slack * getTolerance(problem, result.referenceScale,
-                                          static_cast<int64_t>(index));
+    double allowed =
+        slack * getTolerance(problem, result.referenceScale,
+                             static_cast<int64_t>(index), rounding);
     // The comparison is written such that a NaN counts as wrong.
     if (result.maxAbsError <= allowed)
       continue;

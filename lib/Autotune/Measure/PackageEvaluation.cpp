@@ -37,7 +37,7 @@ void PackageEvaluation::judge(const EvaluationAnswer &answer,
   outcome.relativeL2 = answer.comparison->relativeL2;
   auto describe = [](const std::string &error) { return "error " + error; };
   if (auto wrong = findWrongResult(problem, answer.outputs, conditions.slack,
-                                   describe)) {
+                                   describe, conditions.rounding)) {
     outcome.status = MeasurementStatus::Wrong;
     outcome.detail = *wrong;
   }

@@ -15,6 +15,7 @@ using namespace tarpon;
 static constexpr double kAccumulationFactor = 8;
 static constexpr double kFunctionUlps = 16;
 static constexpr double kStorageUlps = 2;
+static constexpr double kRoundingFactor = 4;
 
 /// The number of multiply-adds per element of a result.
 static double getReductionLength(const Problem &problem,
@@ -23,8 +24,8 @@ static double getReductionLength(const Problem &problem,
   return std::max(1.0, problem.flops() / (2 * std::max(elements, 1.0)));
 }
 
-double tarpon::getTolerance(const Problem &problem, double scale,
-                            int64_t index) {
+double tarpon::getTolerance(const Problem &problem, double scale, int64_t index,
+                            double rounding) {
   const TensorDesc &result = problem.getResult(index);
   if (result.quantized)
     return 1;
@@ -35,7 +36,8 @@ double tarpon::getTolerance(const Problem &problem, double scale,
   double steps =
       kFunctionUlps +
       kAccumulationFactor * std::sqrt(getReductionLength(problem, result));
-  return scale * (accumulation * steps + kStorageUlps * storage);
+  return scale * (accumulation * steps + kStorageUlps * storage +
+                  kRoundingFactor * rounding);
 }
 
 int64_t tarpon::countConstantBytes(const Problem &problem) {

@@ -78,8 +78,11 @@ public:
     llvm_unreachable("AMD's GPUs have no warpgroups");
   }
 
-  Value loadFragment(GpuKernelBuilder &, Value) const override {
+  Value loadFragment(GpuKernelBuilder &, Value, bool) const override {
     llvm_unreachable("AMD's GPUs have no mma.sync");
+  }
+  Value roundToTf32(GpuKernelBuilder &, Value) const override {
+    llvm_unreachable("AMD's GPUs have no TF32");
   }
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;

@@ -95,9 +95,11 @@ public:
   virtual Value loadStage(GpuKernelBuilder &b, Value pointer) const = 0;
 
   /// Loads 16 bytes per lane, four i32, of matrices of eight rows of 16 bytes:
-  /// each eight lanes give the addresses of the rows of one matrix in LDS. Only
-  /// where MatrixUnit is MmaSync.
-  virtual Value loadFragment(GpuKernelBuilder &b, Value pointer) const = 0;
+  /// each eight lanes give the addresses of the rows of one matrix in LDS. Of a
+  /// transposed one, a lane gets two elements of a column instead of two of a
+  /// row. Only where MatrixUnit is MmaSync.
+  virtual Value loadFragment(GpuKernelBuilder &b, Value pointer,
+                             bool transposed) const = 0;
   /// Makes the wave's copies to LDS, which it has waited for, visible to
   /// products of a warpgroup, which read LDS by another path.
   virtual void fenceCopies(GpuKernelBuilder &b) const = 0;
@@ -112,6 +114,10 @@ public:
   virtual Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape,
                               mlir::Type input, Value left, Value right,
                               Value sums) const = 0;
+
+  /// The vector of f32 with each element rounded to the nearest TF32, halves
+  /// away from zero. Only where MatrixUnit is MmaSync.
+  virtual Value roundToTf32(GpuKernelBuilder &b, Value fragment) const = 0;
 
   /// D of a matrix instruction, or of a pair of them where it is MmaSync, from
   /// operands in the lanes.

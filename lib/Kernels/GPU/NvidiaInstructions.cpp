@@ -89,7 +89,9 @@ public:
   Value multiplyGroup(GpuKernelBuilder &b, const MatrixShape &shape, Type input,
                       Value left, Value right, Value sums) const override;
 
-  Value loadFragment(GpuKernelBuilder &b, Value pointer) const override;
+  Value loadFragment(GpuKernelBuilder &b, Value pointer,
+                     bool transposed) const override;
+  Value roundToTf32(GpuKernelBuilder &b, Value fragment) const override;
   Value multiply(GpuKernelBuilder &b, const MatrixShape &shape, Value left,
                  Value right, Value sum) const override;
 };
@@ -140,13 +142,13 @@ void NvidiaInstructions::copyToLds(GpuKernelBuilder &b, Value lds,
 // Matrices
 //===----------------------------------------------------------------------===//
 
-Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b,
-                                       Value pointer) const {
+Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b, Value pointer,
+                                       bool transposed) const {
   constexpr int kMatrices = 4;
   SmallVector<Type> members(kMatrices, b.getI32Type());
   Value loaded = NVVM::LdMatrixOp::create(
       b, LLVM::LLVMStructType::getLiteral(b.getContext(), members), pointer,
-      kMatrices, NVVM::MMALayout::row,
+      kMatrices, transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
       NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
       NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> elements;
@@ -154,6 +156,21 @@ Value NvidiaInstructions::loadFragment(GpuKernelBuilder &b,
     elements.push_back(LLVM::ExtractValueOp::create(b, loaded, i));
   return vector::FromElementsOp::create(b, b.vec(b.getI32Type(), kMatrices),
                                         elements);
+}
+
+/// cvt.rna.tf32.f32, whose result is the bits of an f32.
+Value NvidiaInstructions::roundToTf32(GpuKernelBuilder &b,
+                                      Value fragment) const {
+  auto type = cast<VectorType>(fragment.getType());
+  SmallVector<Value> rounded;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value element = vector::ExtractOp::create(b, fragment, i);
+    rounded.push_back(NVVM::ConvertFloatToTF32Op::create(
+        b, b.getI32Type(), element, NVVM::FPRoundingMode::RNA));
+  }
+  Value bits = vector::FromElementsOp::create(
+      b, b.vec(b.getI32Type(), type.getNumElements()), rounded);
+  return b.bitcast(bits, type);
 }
 
 /// The registers of a fragment in the type that mma.sync has for them.
@@ -170,6 +187,25 @@ static SmallVector<Value> getRegisters(GpuKernelBuilder &b, Value fragment,
   return registers;
 }
 
+namespace {
+/// The type of the factors of a product, as both kinds of instructions call it.
+struct FactorType {
+  NVVM::MMATypes mma;
+  NVVM::WGMMATypes wgmma;
+};
+} // namespace
+
+/// f32 is TF32 here: no instruction multiplies f32 as it is.
+static FactorType getFactorType(Type input) {
+  if (input.isF16())
+    return {NVVM::MMATypes::f16, NVVM::WGMMATypes::f16};
+  if (input.isBF16())
+    return {NVVM::MMATypes::bf16, NVVM::WGMMATypes::bf16};
+  if (input.isF32())
+    return {NVVM::MMATypes::tf32, NVVM::WGMMATypes::tf32};
+  return {NVVM::MMATypes::s8, NVVM::WGMMATypes::s8};
+}
+
 /// An instruction's rows are the columns of D, and its columns half of the
 /// rows, so that a lane holds neighbouring channels. The fragment of A has a
 /// half's registers side by side. The sum has, for each of two columns, two
@@ -179,9 +215,7 @@ Value NvidiaInstructions::multiply(GpuKernelBuilder &b,
                                    Value right, Value sum) const {
   Type input = cast<VectorType>(left.getType()).getElementType();
   Type output = cast<VectorType>(sum.getType()).getElementType();
-  NVVM::MMATypes type = input.isF16()    ? NVVM::MMATypes::f16
-                        : input.isBF16() ? NVVM::MMATypes::bf16
-                                         : NVVM::MMATypes::s8;
+  NVVM::MMATypes type = getFactorType(input).mma;
   std::optional<NVVM::MMAIntOverflow> overflow;
   if (type == NVVM::MMATypes::s8)
     overflow = NVVM::MMAIntOverflow::wrapped;
@@ -228,9 +262,7 @@ Value NvidiaInstructions::multiplyGroup(GpuKernelBuilder &b,
                                         Value left, Value right,
                                         Value sums) const {
   bool isInteger = input.isInteger(8);
-  NVVM::WGMMATypes type = input.isF16()    ? NVVM::WGMMATypes::f16
-                          : input.isBF16() ? NVVM::WGMMATypes::bf16
-                                           : NVVM::WGMMATypes::s8;
+  NVVM::WGMMATypes type = getFactorType(input).wgmma;
   auto one = NVVM::WGMMAScaleIn::one;
   return NVVM::WgmmaMmaAsyncOp::create(
       b, sums.getType(), sums, makeDescriptor(b, right),

@@ -19,6 +19,17 @@ static CudaOptions getCudaOptions() {
   return {getGpuChips(GpuVendor::NVIDIA), /*library=*/"", normaliseGpuName};
 }
 
+/// A device is called by the target whose kernels it was opened for, as what it
+/// measures is recorded for that.
+static runtime::Result<std::unique_ptr<runtime::Device>>
+openDevice(const GpuRequest &request) {
+  CudaOptions options = getCudaOptions();
+  options.normalise = [asked = request.target](const std::string &name) {
+    return takePermissions(normaliseGpuName(name), asked);
+  };
+  return openCudaDevice(request, options);
+}
+
 static const GpuPlatform kPlatform = {
     GpuVendor::NVIDIA,
     kNvidiaGpuArch,
@@ -28,9 +39,7 @@ static const GpuPlatform kPlatform = {
     [](const GpuRequest &request) {
       return findCudaDevice(request, getCudaOptions());
     },
-    [](const GpuRequest &request) {
-      return openCudaDevice(request, getCudaOptions());
-    },
+    openDevice,
     [](const GpuTarget &gpu) { return makeEmulatedNvidiaDevice(gpu); }};
 
 std::shared_ptr<const Target> tarpon::makeNvidiaGpuTarget(const GpuTarget &gpu,

@@ -43,8 +43,8 @@ static bool isSelected(Operation *op) {
   return !isa<math::MathDialect>(op->getDialect()) ||
          isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp,
-             math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
-             math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
+             math::CtPopOp, math::Exp2Op, math::FloorOp, math::FmaOp,
+             math::RoundEvenOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
 }
 
 Operation *tarpon::findDeviceLibraryCall(gpu::GPUModuleOp module) {

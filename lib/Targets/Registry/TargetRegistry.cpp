@@ -78,13 +78,30 @@ static Result<TargetPtr> checkSolvers(Result<TargetPtr> target) {
                info.arch + "'"};
 }
 
+static Error refuseName(llvm::StringRef name) {
+  return Error{"unknown target '" + name.str() + "', expected " +
+               listAll(getTargetNames())};
+}
+
 Result<TargetPtr> tarpon::findTarget(llvm::StringRef name,
                                      const TargetOptions &options) {
   for (const TargetFamily *family : Registry::get().list())
     if (family->ownsName(name))
       return checkSolvers(family->parse(name, options));
-  return Error{"unknown target '" + name.str() + "', expected " +
-               listAll(getTargetNames())};
+  return refuseName(name);
+}
+
+Result<std::string> TargetFamily::allowTf32(llvm::StringRef name) const {
+  return Error{"the target '" + name.str() +
+               "' has no instructions for TF32, which NVIDIA's GPUs have from "
+               "sm_80 on"};
+}
+
+Result<std::string> tarpon::allowTf32(llvm::StringRef name) {
+  for (const TargetFamily *family : Registry::get().list())
+    if (family->ownsName(name))
+      return family->allowTf32(name);
+  return refuseName(name);
 }
 
 Result<TargetPtr> tarpon::findPackageTarget(const runtime::Package &package) {

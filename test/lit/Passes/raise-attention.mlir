@@ -1,8 +1,18 @@
 // RUN: graph-opt %s -tarpon-raise-attention='target=x86-64-v3' | FileCheck %s
-// RUN: graph-opt %s -tarpon-raise-attention='target=gfx942:cu=304' | FileCheck %s --check-prefix=GPU
+// RUN: graph-opt %s -tarpon-raise-attention='target=gfx942:cu=304' | FileCheck %s --check-prefix=FP32
+// RUN: graph-opt %s -tarpon-raise-attention='target=sm_90a dtype=fp16' | FileCheck %s --check-prefix=HALF
+// RUN: graph-opt %s -tarpon-raise-attention='target=gfx1100 dtype=bf16' | FileCheck %s --check-prefix=HALF
 
-// GPUs have no solver for attention but the naive one.
-// GPU-NOT: tarpon.attention
+// On GPUs, the fused solver is one of f16 and bf16, and of channels in whole
+// vectors.
+// FP32-NOT: tarpon.attention
+// HALF-LABEL: func @plain(
+// HALF:         tarpon.attention
+// HALF-LABEL: func @split_scale(
+// HALF:         tarpon.attention
+// HALF-LABEL: func @causal(
+// HALF-NOT:     tarpon.attention
+// HALF-LABEL: func @mask_of_heads(
 
 // The scores are divided by a number, and the keys are transposed by a flag.
 

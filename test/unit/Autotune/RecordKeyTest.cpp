@@ -187,6 +187,13 @@ TEST(RecordKeyTest, TargetsNameTheirCodeGeneratorAndCaches) {
   info = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
   EXPECT_NE(JournalContext::forTarget(info).target, context.target);
   EXPECT_EQ(info.gpu->memoryGbps, 4800);
+  context = JournalContext::forTarget(info);
+  info = makeGpuTargetInfo(*parseGpuTarget("sm_90a:tf32"));
+  EXPECT_EQ(JournalContext::forTarget(info).target,
+            "sm_90a:cu=132:bw=4800:tf32/e3b0c442");
+  EXPECT_NE(
+      Journal::getDefaultPath(info),
+      Journal::getDefaultPath(makeGpuTargetInfo(*parseGpuTarget("sm_90a"))));
 
   static const VaxTraits traits;
   TargetInfo vax;

@@ -22,6 +22,8 @@ Problem makeAtrousProblem(ProblemGenerator &generator);
 Problem makeConvDirectionProblem(ProblemGenerator &generator);
 /// Attention: AttentionProblems.cpp.
 Problem makeAttentionProblem(ProblemGenerator &generator);
+/// The same in f16 or bf16, with rows of whole vectors.
+Problem makeHalfAttentionProblem(ProblemGenerator &generator);
 /// Products with weights in blocks: BlockMatMulProblems.cpp.
 Problem makeBlockMatMulProblem(ProblemGenerator &generator);
 /// Depthwise convolutions with channels last: DepthwiseProblems.cpp.

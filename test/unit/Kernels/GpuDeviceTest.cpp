@@ -30,6 +30,7 @@
 #include "GpuProblems.h"
 #include "PlantedFaults.h"
 #include "SolverTest.h"
+#include "Tf32Reference.h"
 #include "WorkerPool.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Targets/AMDGPU/Hip/HipDevice.h"
@@ -111,6 +112,12 @@ std::string findTargetName(const std::string &device) {
   WorkerPool(std::min<size_t>(countJobs(), 1), std::chrono::minutes(2))
       .run(1, makeWork, [&](size_t, const std::string &text) { name = text; });
   return name;
+}
+
+/// The options of the target that a device's name stands for.
+TargetOptions getOptions(const std::string &device) {
+  bool isReal = device == "cuda" || device == "hip";
+  return isReal ? TargetOptions() : TargetOptions{0, "native", "emulated"};
 }
 
 /// A solver's problem.
@@ -202,9 +209,7 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
   if (device.empty())
     GTEST_SKIP() << "TARPON_TEST_GPU_DEVICE names no device";
   std::string name = findTargetName(device);
-  auto target = findTarget(name, device == "cuda" || device == "hip"
-                                     ? TargetOptions()
-                                     : TargetOptions{0, "native", "emulated"});
+  auto target = findTarget(name, getOptions(device));
   ASSERT_TRUE(target) << name << ": " << target.message();
 
   std::vector<GpuCase> cases = drawCases((*target)->getInfo());
@@ -251,6 +256,78 @@ TEST(GpuDevice, SolversAgreeWithTheReference) {
             << " agree\n";
   EXPECT_GT(items.size(), 0u);
   EXPECT_EQ(agreed, items.size());
+}
+
+/// Runs problems of f32 on the device as if its user allowed TF32.
+class Tf32Checker {
+public:
+  Tf32Checker(const std::vector<Tf32Case> &cases, const std::string &device)
+      : cases(cases) {
+    auto cpu = findTarget("host", {/*threads=*/1, "native", ""});
+    auto opened = openTestedDevice(device);
+    if (!cpu || !opened) {
+      failure = cpu ? opened.message() : cpu.message();
+      return;
+    }
+    auto name = allowTf32(opened->target->getInfo().name());
+    auto target = findTarget(*name, getOptions(device));
+    host = SolverRunner::createOnDevice(**cpu, /*device=*/nullptr, nullptr);
+    gpu = SolverRunner::createOnDevice(**target, std::move(opened->device),
+                                       nullptr);
+  }
+
+  WorkResult check(size_t index) {
+    if (!failure.empty())
+      return {failure, /*endsProcess=*/true};
+    const Tf32Case &drawn = cases[index];
+    std::string text;
+    for (const PerfConfig &config : pickConfigs(*drawn.solver, drawn.problem,
+                                                gpu->getTarget(), drawn.seed))
+      if (std::string wrong = compareTf32(*host, *gpu, drawn.problem,
+                                          *drawn.solver, config, drawn.seed);
+          !wrong.empty())
+        text += " {" + config.str() + "} " + wrong;
+    return {text, /*endsProcess=*/!gpu->isAlive()};
+  }
+
+private:
+  const std::vector<Tf32Case> &cases;
+  std::string failure;
+  std::unique_ptr<SolverRunner> host, gpu;
+};
+
+TEST(GpuDevice, SolversAgreeInTf32) {
+  std::string device = getText("TARPON_TEST_GPU_DEVICE");
+  if (device.empty())
+    GTEST_SKIP() << "TARPON_TEST_GPU_DEVICE names no device";
+  auto name = allowTf32(findTargetName(device));
+  if (!name)
+    GTEST_SKIP() << name.message();
+  auto target = findTarget(*name, getOptions(device));
+  ASSERT_TRUE(target) << target.message();
+  std::vector<Tf32Case> cases = drawTf32Cases(
+      (*target)->getInfo(), 10 * getNumber("TARPON_TEST_GPU_PROBLEMS", 16),
+      getNumber("TARPON_TEST_SEED", 1),
+      static_cast<double>(getNumber("TARPON_TEST_GPU_FLOPS", 400000)));
+  WorkerPool pool(countJobs(), std::chrono::seconds(
+                                   getNumber("TARPON_TEST_TIME_LIMIT", 120)));
+  size_t agreed = 0;
+  pool.run(
+      cases.size(),
+      [&]() -> WorkerPool::Work {
+        auto checker = std::make_shared<Tf32Checker>(cases, device);
+        return [checker](size_t item) { return checker->check(item); };
+      },
+      [&](size_t item, const std::string &text) {
+        agreed += text.empty();
+        if (!text.empty())
+          std::cout << "wrong: " << cases[item].solver->id().str() << ", seed "
+                    << cases[item].seed << ", " << cases[item].problem.key()
+                    << ": " << text << "\n";
+      });
+  std::cout << *name << ": " << agreed << " of " << cases.size()
+            << " agree in TF32\n";
+  EXPECT_EQ(agreed, cases.size());
 }
 
 /// Runs a problem with all configs in which workgroups share steps, once and

@@ -104,6 +104,7 @@ using MakeProblem = Problem (*)(ProblemGenerator &);
 static constexpr MakeProblem kAreas[] = {
     [](ProblemGenerator &generator) { return generator.next(); },
     makeAttentionProblem,
+    makeHalfAttentionProblem,
     makeConvDirectionProblem,
     makeDepthwiseProblem,
     makeFftProblem,

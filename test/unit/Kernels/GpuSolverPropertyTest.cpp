@@ -49,6 +49,7 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
       {"gpu-winograd-f2x3-v1", combine({"f32", "f16"}, {"nchw", "nhwc"})},
       {"gpu-gemm-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"flat", "nchw"})},
+      {"gpu-attention-v1", combine({"f16", "bf16"}, {"nchw"})},
       {"gpu-depthwise-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
       {"gpu-elementwise-v1", combine({"f32", "f16", "bf16", "u8q", "i8q"},

@@ -84,7 +84,8 @@ TEST_F(GpuSpill, randomProblems) {
 
 /// Kernels that once kept values in memory: long functions of 16 lanes at once,
 /// in an epilogue and by themselves; operands of many pixels at once; bytes in
-/// workgroups of 512 lanes; and limits of registers.
+/// workgroups of 512 lanes; limits of registers; and attention with a mask, or
+/// with many chunks for each lane.
 TEST_F(GpuSpill, knownProblems) {
   const std::string register8 = "block_k=128,block_m=256,block_n=128,"
                                 "groups_per_unit=0,inst=16,split_k=1,stages=1,"
@@ -106,6 +107,11 @@ TEST_F(GpuSpill, knownProblems) {
   const char *product =
       "matmul(13x14xi8q, 14x30xi8q:const; 13x30xf32:const)->13x30xf32 "
       "{transpose_lhs=0 transpose_rhs=0} | sigmoid | softplus | add(2)";
+  const char *masked =
+      "attention(2x33x8xbf16, 2x33x8xbf16, 2x33x40xbf16, 1x33x33xbf16)->"
+      "2x33x40xbf16 {causal=1 scale=0.3}";
+  const char *heads = "attention(1x8x512x64xf16, 1x8x512x64xf16, "
+                      "1x8x512x64xf16)->1x8x512x64xf16 {causal=0 scale=0.125}";
   struct Known {
     const char *key, *solver;
     std::string config;
@@ -119,7 +125,10 @@ TEST_F(GpuSpill, knownProblems) {
       {strided, "gpu-igemm-v1", makeGroups(64, 64, 256, 128, 4)},
       {strided, "gpu-igemm-v1", makeGroups(128, 128, 192, 64, 0)},
       {strided, "gpu-igemm-v1", makeGroups(128, 128, 256, 64, 4)},
-      {product, "gpu-gemm-v1", makeGroups(128, 128, 256, 64, 0)}};
+      {product, "gpu-gemm-v1", makeGroups(128, 128, 256, 64, 0)},
+      {masked, "gpu-attention-v1", "key_block=128,query_tiles=2,waves=1"},
+      {masked, "gpu-attention-v1", "key_block=32,query_tiles=1,waves=1"},
+      {heads, "gpu-attention-v1", "key_block=64,query_tiles=2,waves=4"}};
   for (const auto &[key, id, text] : cases) {
     auto problem = parseProblem(key);
     ASSERT_TRUE(mlir::succeeded(problem)) << key;
@@ -129,5 +138,5 @@ TEST_F(GpuSpill, knownProblems) {
     if (solver.isValidConfig(*problem, target, *config))
       compile(solver, *problem, *config);
   }
-  EXPECT_GT(countKernels(), 4u);
+  EXPECT_GT(countKernels(), 6u);
 }

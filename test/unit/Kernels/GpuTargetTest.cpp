@@ -81,6 +81,40 @@ TEST(GpuTargetTest, NvidiaGpusAreToldApartByTheirMemory) {
   EXPECT_EQ(get(name.c_str()).name(), name);
 }
 
+/// A permission is a part of the name, and no property of a device.
+TEST(GpuTargetTest, Tf32IsAllowedByName) {
+  GpuTarget plain = get("sm_90a"), allowed = get("sm_90a:tf32");
+  EXPECT_EQ(allowed.name(), "sm_90a:cu=132:bw=4800:tf32");
+  EXPECT_EQ(get("sm_90a:tf32:bw=3352").name(), "sm_90a:cu=132:bw=3352:tf32");
+  EXPECT_EQ(get(allowed.name().c_str()).name(), allowed.name());
+  for (const char *chip : {"sm_80", "sm_89", "sm_90a", "sm_100a"}) {
+    GpuTarget before = get(chip),
+              after = get((chip + std::string(":tf32")).c_str());
+    EXPECT_FALSE(before.allowsTf32);
+    EXPECT_TRUE(before.hasTf32() && after.allowsTf32);
+    EXPECT_TRUE(before.getMatrixInstructions(DType::F32).empty());
+    EXPECT_FALSE(after.getMatrixInstructions(DType::F32).empty());
+    EXPECT_NEAR(after.peakGflops(DType::F32), after.peakGflops(DType::F16) / 2,
+                1)
+        << chip;
+  }
+  EXPECT_NEAR(plain.peakGflops(DType::F32) / 1e3, 66.9, 0.1);
+  EXPECT_EQ(parseGpuTarget("gfx942:tf32").message(),
+            "'gfx942:tf32' allows TF32, and gfx942 has no instructions for it");
+  EXPECT_EQ(parseGpuTarget("sm_90a:tf32:tf32").message(),
+            "'sm_90a:tf32:tf32' is not a GPU target, expected sm_90a:cu=N:bw=G "
+            "with N compute units and G GB/s of memory");
+  // What the driver tells is completed by it, and a device called by it.
+  EXPECT_EQ(completeGpuName("sm_90a:tf32", "sm_90a:cu=132:bw=3352"),
+            "sm_90a:tf32:cu=132:bw=3352");
+  EXPECT_EQ(takePermissions("sm_90a:cu=132:bw=3352", "sm_90a:tf32"),
+            "sm_90a:cu=132:bw=3352:tf32");
+  EXPECT_EQ(takePermissions("sm_90a:cu=132:bw=3352", "sm_90a"),
+            "sm_90a:cu=132:bw=3352");
+  EXPECT_EQ(takePermissions("sm_75:cu=40:bw=320", "sm_90a:tf32"),
+            "sm_75:cu=40:bw=320");
+}
+
 /// Drivers tell clocks, and data sheets rounded figures.
 TEST(GpuTargetTest, NamesOfDriversBecomeThoseOfDataSheets) {
   EXPECT_EQ(normaliseGpuName("sm_90a:cu=132:bw=4917"), "sm_90a:cu=132:bw=4800");

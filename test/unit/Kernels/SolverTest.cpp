@@ -360,13 +360,41 @@ readResults(const Problem &problem, const std::vector<AlignedBuffer> &buffers) {
   return results;
 }
 
+std::vector<double> SolverRunner::makeChanged(const Problem &problem,
+                                              size_t index,
+                                              uint64_t seed) const {
+  std::vector<double> elements = makeOperand(problem, index, seed);
+  if (change)
+    for (double &element : elements)
+      element = change(index, element);
+  return elements;
+}
+
+Result<runtime::Package> SolverRunner::build(const Problem &problem,
+                                             const Solver &solver,
+                                             const PerfConfig &config,
+                                             uint64_t seed) const {
+  if (!change)
+    return buildProblemPackage(problem, solver, config, *compiler, seed);
+  std::vector<std::vector<char>> constants;
+  for (auto [index, desc] : llvm::enumerate(problem.operands)) {
+    std::vector<char> &bytes = constants.emplace_back();
+    if (!desc.constant)
+      continue;
+    bytes.resize(desc.numBytes());
+    writeElements(desc, makeChanged(problem, index, seed), bytes.data());
+  }
+  return buildProblemPackage(
+      problem, solver, config, *compiler,
+      ConstantOperands(constants.begin(), constants.end()));
+}
+
 Result<std::vector<std::vector<double>>>
 SolverRunner::run(const Problem &problem, const Solver &solver,
                   const PerfConfig &config,
                   const std::vector<std::vector<double>> &operands,
                   uint64_t seed, std::optional<size_t> overwritten) {
-  Result<runtime::Package> package =
-      buildProblemPackage(problem, solver, config, *compiler, seed);
+  Result<runtime::Package> package = build(problem, solver, config, seed);
   if (!package)
     return package.error();
   Result<std::vector<AlignedBuffer>> results = makeResults(problem);
@@ -382,7 +410,7 @@ SolverRunner::run(const Problem &problem, const Solver &solver,
       return buffer.error();
     buffer->fill(0xff);
     writeElements(desc,
-                  operands.empty() ? makeOperand(problem, index, seed)
+                  operands.empty() ? makeChanged(problem, index, seed)
                                    : operands[index],
                   buffer->data());
     if (overwritten == index)

@@ -74,6 +74,10 @@ public:
   /// Leaves memory as the device gives it, so that a checker knows that nobody
   /// has written it.
   void leaveMemory() { poisonsMemory = false; }
+  /// Makes all operands, constants too, by makeOperand, and replaces elements
+  /// (of operand `index`) by what `change` returns.
+  using OperandChange = std::function<double(size_t index, double element)>;
+  void setOperandChange(OperandChange made) { change = std::move(made); }
   /// Returns false if the device runs nothing any more.
   bool isAlive() { return !device || device->synchronize(); }
 
@@ -91,6 +95,12 @@ private:
       : target(target), compiler(std::make_unique<KernelCompiler>(
                             target, nullptr, makeHostBackend(target))) {}
 
+  std::vector<double> makeChanged(const Problem &problem, size_t index,
+                                  uint64_t seed) const;
+  runtime::Result<runtime::Package> build(const Problem &problem,
+                                          const Solver &solver,
+                                          const PerfConfig &config,
+                                          uint64_t seed) const;
   runtime::Status execute(runtime::Package package, uint64_t seed,
                           llvm::ArrayRef<const void *> inputs,
                           llvm::ArrayRef<void *> outputs);
@@ -101,6 +111,7 @@ private:
   std::unique_ptr<runtime::Device> device;
   int64_t launches = 1;
   bool poisonsMemory = true;
+  OperandChange change;
 };
 
 /// The tolerance of result `index` of correct solvers against the reference: in

@@ -19,6 +19,7 @@
 
 using namespace tarpon;
 using testing::ElementsAre;
+using testing::StartsWith;
 
 static std::shared_ptr<const Target> get(llvm::StringRef name,
                                          const TargetOptions &options = {}) {
@@ -112,6 +113,21 @@ TEST(TargetRegistry, WhatIsUnknownIsAnError) {
             "the target 'host' runs on CPUs alone, and has no device 'hip'");
   EXPECT_EQ(findTarget("gfx942", {0, "native", "tube"}).message(),
             "unknown device 'tube' of gfx942, expected hip or emulated");
+}
+
+TEST(TargetRegistry, Tf32IsAllowedWhereThereIsSome) {
+  auto allowed = allowTf32("sm_90a:bw=3352");
+  ASSERT_TRUE(allowed) << allowed.message();
+  EXPECT_EQ(*allowed, "sm_90a:bw=3352:tf32");
+  EXPECT_EQ(get(*allowed)->getInfo().name(), "sm_90a:cu=132:bw=3352:tf32");
+  EXPECT_EQ(*allowTf32(*allowed), *allowed);
+  for (const char *name : {"host", "x86-64-v3", "gfx942"})
+    EXPECT_EQ(allowTf32(name).message(),
+              "the target '" + std::string(name) +
+                  "' has no instructions for TF32, which NVIDIA's GPUs have "
+                  "from sm_80 on");
+  EXPECT_THAT(allowTf32("sm_75").message(), StartsWith("unknown GPU 'sm_75'"));
+  EXPECT_THAT(allowTf32("vax").message(), StartsWith("unknown target 'vax'"));
 }
 
 TEST(TargetRegistry, RegisteringAgainChangesNothing) {

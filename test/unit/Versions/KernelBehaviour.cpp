@@ -14,6 +14,7 @@
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
+#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
@@ -188,15 +189,28 @@ chooseConfigs(const Solver &solver, const Problem &problem,
   return chosen;
 }
 
+static void addSolutions(Emitter &emitter, const Problem &problem,
+                         const TargetInfo &target, const Solver &solver) {
+  if (!checkApplicable(solver, problem, target))
+    return;
+  for (const auto &[text, config] : chooseConfigs(solver, problem, target))
+    emitter.add(solver, problem, target, config);
+}
+
 Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
   Emitter emitter;
   for (const TargetInfo &target : makeVersionTargets())
     for (const Problem &problem : problems)
       for (const Solver *solver : getSolvers(target))
-        if (checkApplicable(*solver, problem, target))
-          for (const auto &[text, config] :
-               chooseConfigs(*solver, problem, target))
-            emitter.add(*solver, problem, target, config);
+        addSolutions(emitter, problem, target, *solver);
+  // Only the tiled engine's products differ where TF32 is allowed.
+  for (const char *chip : {"sm_80:tf32", "sm_90a:tf32"}) {
+    TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(chip));
+    for (const Problem &problem : problems)
+      if (getProductRounding(problem, target) > 0)
+        for (const char *id : {"gpu-igemm-v1", "gpu-gemm-v1"})
+          addSolutions(emitter, problem, target, *findSolver(id));
+  }
   return emitter.finish();
 }
 

@@ -279,7 +279,8 @@ Status DriverRun::verify(const DriverTask &task, const DriverSolution &solution,
     return expected.error();
   if (Status status = instance.run(); !status)
     return status;
-  Result<bool> isRight = printVerdict(task, instance.outputs(), *expected);
+  Result<bool> isRight =
+      printVerdict(task, target.getInfo(), instance.outputs(), *expected);
   if (!isRight)
     return isRight.error();
   numWrong += !*isRight;

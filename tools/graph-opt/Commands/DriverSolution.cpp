@@ -10,6 +10,7 @@
 #include "PackageRun.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -90,7 +91,7 @@ runReference(const Problem &problem, KernelCompiler &hostCompiler,
   return runPackage(std::move(*package), std::move(*copies), target.threads);
 }
 
-Result<bool> printVerdict(const DriverTask &task,
+Result<bool> printVerdict(const DriverTask &task, const TargetInfo &target,
                           std::span<const HostTensor> actual,
                           std::span<const HostTensor> expected) {
   // The result that is furthest from the expected one counts.
@@ -101,7 +102,8 @@ Result<bool> printVerdict(const DriverTask &task,
     if (!comparison)
       return comparison.error();
     double allowed = getTolerance(task.problem, comparison->referenceScale,
-                                  static_cast<int64_t>(index));
+                                  static_cast<int64_t>(index),
+                                  getProductRounding(task.problem, target));
     double found = comparison->maxAbsError;
     isRight &= found <= allowed;
     if (index == 0 || !(found * tolerance <= error * allowed)) {

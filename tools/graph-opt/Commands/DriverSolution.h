@@ -53,10 +53,10 @@ runtime::Result<std::vector<runtime::HostTensor>>
 runReference(const Problem &problem, KernelCompiler &hostCompiler,
              std::span<const runtime::HostTensor> inputs);
 
-/// Prints the distance of the results from the reference's; returns true if it
-/// is within the tolerance.
+/// Prints the distance of the results of a target's solver from the
+/// reference's; returns true if it is within the tolerance.
 runtime::Result<bool>
-printVerdict(const DriverTask &task,
+printVerdict(const DriverTask &task, const TargetInfo &target,
              std::span<const runtime::HostTensor> actual,
              std::span<const runtime::HostTensor> expected);
 

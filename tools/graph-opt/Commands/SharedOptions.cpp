@@ -67,6 +67,17 @@ void options::addTarget(CLI::App *app, std::string &target,
                             "as gfx942 or gfx942:cu=228")
       ->check(isParsedBy(parseTarget))
       ->type_name("host|CPU|GPU[:cu=N]");
+  // CLI11 calls back in the order of definition, so that the target is known.
+  app->add_flag_callback(
+      "--allow-tf32",
+      [&target] {
+        runtime::Result<std::string> allowed = allowTf32(target);
+        if (!allowed)
+          throw CLI::ValidationError("--allow-tf32", allowed.message());
+        target = *allowed;
+      },
+      "Let products of fp32 round their factors to TF32, with 10 bits of "
+      "mantissa (NVIDIA's GPUs)");
 }
 
 void options::addDevice(CLI::App *app, std::string &device,

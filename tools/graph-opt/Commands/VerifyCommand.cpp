@@ -146,7 +146,8 @@ nameInputs(const std::string &model, const TestDataSet &data) {
 /// The tolerance of ONNX, which is for fp32.
 static Tolerance getDataTolerance(const VerifyArguments &arguments,
                                   const Package &package) {
-  if (arguments.model.dtype == Precision::F32 && !arguments.maxError)
+  if (arguments.model.dtype == Precision::F32 && !arguments.maxError &&
+      !roundsProducts(package))
     return getOnnxTolerance();
   return getReferenceTolerance(package, arguments.maxError);
 }

@@ -10,7 +10,10 @@
 #include "tarpon/Autotune/Search/AccuracyBudget.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
+#include "tarpon/Solver/ProductRounding.h"
+#include "tarpon/Targets/Registry/TargetRegistry.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,6 +66,13 @@ static Tolerance getReorderingTolerance(const std::vector<Problem> &problems) {
   return tolerance;
 }
 
+bool roundsProducts(const Package &package) {
+  Result<std::shared_ptr<const Target>> target = findPackageTarget(package);
+  return target && llvm::any_of(getProblems(package), [&](const Problem &each) {
+           return getProductRounding(each, (*target)->getInfo()) > 0;
+         });
+}
+
 Tolerance getReferenceTolerance(const Package &package,
                                 std::optional<double> maxError) {
   Tolerance tolerance;
@@ -74,6 +84,8 @@ Tolerance getReferenceTolerance(const Package &package,
   Precision precision = parsePrecision(package.dtype).value_or(Precision::F32);
   if (std::any_of(problems.begin(), problems.end(), isQuantized))
     precision = Precision::I8;
+  if (precision == Precision::F32 && roundsProducts(package))
+    precision = Precision::F16;
   switch (precision) {
   case Precision::F32:
     return getReorderingTolerance(problems);

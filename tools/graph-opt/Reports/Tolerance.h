@@ -38,12 +38,18 @@ struct Tolerance {
 /// imported, or `maxError`. fp32 has no budget: its sums are added up in
 /// another order. In each layer a sum of K products moves like a random walk of
 /// sqrt(K) steps of half an ulp, and the errors of layers are independent too.
+/// Where products of fp32 are in TF32, each layer rounds its factors to the
+/// mantissa of fp16, whose budget holds.
 Tolerance getReferenceTolerance(const runtime::Package &package,
                                 std::optional<double> maxError);
 
 /// The tolerance for data sets of ONNX: that of its backend tests, but relative
 /// to the largest element where elements almost cancel.
 Tolerance getOnnxTolerance();
+
+/// Returns true if solutions of the package's target may round the products of
+/// a layer (ProductRounding.h).
+bool roundsProducts(const runtime::Package &package);
 
 /// Describes the element that is furthest from its expected value in a
 /// sentence; none if all are within the tolerance.

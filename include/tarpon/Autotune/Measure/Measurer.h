@@ -119,12 +119,14 @@ public:
 };
 
 /// Explains why results with such errors are wrong, if one error exceeds
-/// `slack` tolerances (getTolerance); none otherwise. The text begins with the
-/// description of an error by `describe`: "error 0.2".
+/// `slack` tolerances (getTolerance) of products with that rounding; none
+/// otherwise. The text begins with the description of an error by `describe`:
+/// "error 0.2".
 std::optional<std::string>
 findWrongResult(const Problem &problem,
                 llvm::ArrayRef<runtime::TensorComparison> results, double slack,
-                llvm::function_ref<std::string(const std::string &)> describe);
+                llvm::function_ref<std::string(const std::string &)> describe,
+                double rounding = 0);
 
 } // namespace tarpon
 

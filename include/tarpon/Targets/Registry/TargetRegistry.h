@@ -59,6 +59,10 @@ public:
   virtual runtime::Result<std::shared_ptr<const Target>>
   parse(llvm::StringRef name, const TargetOptions &options) const = 0;
 
+  /// Returns the name of the same target with products of f32 allowed in TF32;
+  /// an error unless it has instructions for them.
+  virtual runtime::Result<std::string> allowTf32(llvm::StringRef name) const;
+
   /// Returns true if Package::arch is that of the family's packages.
   virtual bool ownsArch(llvm::StringRef arch) const = 0;
 
@@ -77,6 +81,9 @@ void registerTargetFamily(std::unique_ptr<TargetFamily> family);
 /// error lists the known names. Thread-safe.
 runtime::Result<std::shared_ptr<const Target>>
 findTarget(llvm::StringRef name, const TargetOptions &options = {});
+
+/// See TargetFamily::allowTf32. Thread-safe.
+runtime::Result<std::string> allowTf32(llvm::StringRef name);
 
 /// Returns the target that a package was compiled for.
 runtime::Result<std::shared_ptr<const Target>>

@@ -12,6 +12,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <bit>
 #include <cstring>
 
 using namespace mlir;
@@ -37,6 +38,49 @@ bool PixelFold::unfold(int64_t &tap, int64_t &channel) const {
   tap = row * columns.kernel + column;
   channel %= room;
   return row < rows.kernel && column < columns.kernel && channel < channels;
+}
+
+//===----------------------------------------------------------------------===//
+// TF32
+//===----------------------------------------------------------------------===//
+
+// Rounds the 23 bits of a mantissa to 10, halves away from zero: the bits that
+// an instruction would ignore are 0 then. A NaN whose payload is in these stays
+// one.
+static constexpr uint32_t kTf32Half = 0x1000, kTf32Mask = 0xffffe000,
+                          kMagnitude = 0x7fffffff, kInfinity = 0x7f800000,
+                          kQuietNaN = 0x7fc00000;
+
+/// wgmma drops the lower bits of pixels, of which 0.72 * 2^-11 is lost in the
+/// mean of mantissas (u / m for u up to 2^-10 and m from 1 to 2 as logarithms
+/// are). It would add up from layer to layer, unless filters are as much
+/// larger.
+static float getTf32Scale(const Tile &tile) {
+  const WaveOp &op = tile.getOp();
+  bool isTruncated = op.isTf32 && op.kind == WaveOp::Kind::Wgmma;
+  return isTruncated ? 1 + 0.7213f * 0x1p-11f : 1;
+}
+
+static float roundToTf32(float value) {
+  auto bits = std::bit_cast<uint32_t>(value);
+  bool isNaN = (bits & kMagnitude) > kInfinity;
+  return std::bit_cast<float>(isNaN ? kQuietNaN
+                                    : (bits + kTf32Half) & kTf32Mask);
+}
+
+/// The same of an element's bits (i32), scaled.
+static Value roundToTf32(KernelBuilder &b, Value bits, float scale) {
+  if (scale != 1) {
+    Value value = b.bitcast(bits, b.f32());
+    value = b.mulF(value, b.cstLike(b.f32(), scale));
+    bits = b.bitcast(value, bits.getType());
+  }
+  auto cst = [&](uint32_t value) {
+    return b.cstLike(bits.getType(), static_cast<int32_t>(value));
+  };
+  Value isNaN = b.ult(cst(kInfinity), b.andI(bits, cst(kMagnitude)));
+  Value rounded = b.andI(b.add(bits, cst(kTf32Half)), cst(kTf32Mask));
+  return b.select(isNaN, cst(kQuietNaN), rounded);
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,7 +131,16 @@ private:
       int64_t from = channel * strides.outChannel + c * strides.channel +
                      tap * strides.tap;
       std::memcpy(to + i * bytes, filter + from * bytes, bytes);
+      if (tile.getOp().isTf32)
+        roundElement(to + i * bytes);
     }
+  }
+
+  void roundElement(char *element) const {
+    float value = 0;
+    std::memcpy(&value, element, sizeof value);
+    value = roundToTf32(value * getTf32Scale(tile));
+    std::memcpy(element, &value, sizeof value);
   }
 
   const Tile &tile;
@@ -169,7 +222,8 @@ std::string FilterPackKernel::symbol(DType dtype) const {
   const TileFields &f = tile.getFields();
   return "gpu_igemm_pack_filter_" + std::string(runtime::dtypeName(dtype)) +
          "_m" + std::to_string(f.blockM) + "k" + std::to_string(f.blockK) +
-         "_w" + std::to_string(f.waveM);
+         "_w" + std::to_string(f.waveM) + (tile.getOp().isTf32 ? "_tf32" : "") +
+         (getTf32Scale(tile) == 1 ? "" : "x");
 }
 
 /// Element i of a chunk, or zero where there is none.
@@ -183,6 +237,8 @@ Value FilterPackKernel::getElement(KernelBuilder &b, Value base, Value exists,
   Value place = b.select(exists, element, ints.cst(0));
   Value bytes = ints.mul(place, tile.getOp().elementBytes());
   Value loaded = b.load(b.offset(b.getBuffer(source), ints.widen(bytes)), type);
+  if (tile.getOp().isTf32)
+    loaded = roundToTf32(b, loaded, getTf32Scale(tile));
   return b.select(exists, loaded, b.cstLike(type, 0));
 }
 

@@ -142,7 +142,8 @@ static WaveOp makeMmaOp(const GpuTarget &gpu,
                 /*columnsPerLane=*/2,
                 instruction.cycles,
                 isUnsigned,
-                /*layout=*/nullptr};
+                /*layout=*/nullptr,
+                instruction.isTf32};
 }
 
 static WaveOp makeWgmmaOp(const GpuTarget &gpu,

@@ -57,6 +57,10 @@ struct WaveOp {
   bool unsignedB;
   /// The layout of an instruction of MatrixLayout.h; else null.
   const MatrixLayout *layout;
+  /// True if the elements are f32 that the instruction takes for TF32. Filters
+  /// are rounded when they are packed, pixels by the kernel's lanes; wgmma,
+  /// which reads them from LDS, ignores their lower bits.
+  bool isTf32 = false;
 
   int64_t elementBytes() const { return runtime::dtypeBytes(dtype); }
   /// The number of groups of lanes that hold different rows of a column of D.

@@ -162,7 +162,7 @@ Value WaveProduct::loadChunk(Value address, Value stage, int64_t offset) {
   // Rows of other tiles are a constant offset away, which the instruction adds.
   Value pointer = b.offset(b.offset(b.getLds(), address), offset);
   if (op.kind == Op::Kind::MmaSync)
-    return b.getInstructions().loadFragment(b, pointer);
+    return b.getInstructions().loadFragment(b, pointer, /*transposed=*/false);
   return b.getInstructions().loadStage(b, pointer);
 }
 
@@ -217,6 +217,8 @@ void WaveProduct::multiplyMatrices(const Values &a, const Values &bs,
   for (int64_t index = 0; index < op.opsPerUnit(); ++index)
     for (int64_t column = 0; column < tile.tilesN(); ++column) {
       Value right = getOperand(bs[column], index);
+      if (op.isTf32)
+        right = b.getInstructions().roundToTf32(b, right);
       for (int64_t row = 0; row < tile.tilesM(); ++row) {
         Value left = getOperand(a[row], index);
         Value &sum = sums[row * tile.tilesN() + column];

@@ -180,6 +180,12 @@ Applicability GpuWinogradF2x3::isApplicable(const Problem &problem,
   if (problem.operands[0].dtype == DType::F16)
     if (Applicability errors = checkHalfPrecision(problem); !errors)
       return errors;
+  // The products would be the engine's, in TF32.
+  if (problem.operands[0].dtype == DType::F32 && target.gpu &&
+      target.gpu->allowsTf32)
+    return Applicability::no("needs a target without TF32 for an f32 input: "
+                             "results would show the rounding of transformed "
+                             "tiles");
   if (Applicability indices = checkIndexable(problem); !indices)
     return indices;
   return getGpuGemm().isApplicable(getProducts(problem, getTransform()),

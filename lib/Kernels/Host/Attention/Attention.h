@@ -24,6 +24,7 @@
 #ifndef TARPON_LIB_KERNELS_HOST_ATTENTION_ATTENTION_H
 #define TARPON_LIB_KERNELS_HOST_ATTENTION_ATTENTION_H
 
+#include "Common/AttentionShapes.h"
 #include "Common/VectorAccess.h"
 
 namespace tarpon::attention {
@@ -36,16 +37,6 @@ struct TileShape {
   int64_t queries(const TargetInfo &target) const {
     return vectors * target.lanes();
   }
-};
-
-/// The mask of one batch and head `i` starts at matrix (i / inner) % count.
-struct MaskMatrices {
-  int64_t inner, count;
-
-  /// Returns none if the dimensions in which the mask is not broadcast do not
-  /// lie side by side.
-  static std::optional<MaskMatrices> get(llvm::ArrayRef<int64_t> mask,
-                                         llvm::ArrayRef<int64_t> scores);
 };
 
 /// The parts that plan() and the emitted code share. Captured by value.

@@ -9,14 +9,11 @@
 #include "Host/ImplicitGemm/ImplicitGemm.h"
 #include "Host/Solvers.h"
 #include "Host/Tasks.h"
-#include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 using namespace mlir;
 using namespace tarpon;
@@ -37,53 +34,15 @@ TileShape TileShape::choose(const TargetInfo &target) {
   return tile;
 }
 
-std::optional<MaskMatrices> MaskMatrices::get(ArrayRef<int64_t> mask,
-                                              ArrayRef<int64_t> scores) {
-  MaskMatrices matrices = {1, 1};
-  size_t missing = scores.size() - mask.size();
-  bool hasEnded = false;
-  for (size_t dim = scores.size() - 2; dim-- > 0;) {
-    int64_t size = dim < missing ? 1 : mask[dim - missing];
-    if (size == scores[dim]) {
-      if (hasEnded && size != 1)
-        return std::nullopt;
-      matrices.count *= size;
-    } else if (matrices.count == 1) {
-      matrices.inner *= scores[dim];
-    } else {
-      hasEnded = true;
-    }
-  }
-  return matrices;
-}
-
 namespace {
-
-/// The sizes of a problem.
-struct Sizes {
-  int64_t matrices, queries, keys, channels, resultChannels;
-
-  explicit Sizes(const Problem &problem)
-      : queries(fromBack(problem.operands[0], 2)),
-        keys(fromBack(problem.operands[1], 2)),
-        channels(fromBack(problem.operands[0], 1)),
-        resultChannels(fromBack(problem.result, 1)) {
-    ArrayRef<int64_t> batch = ArrayRef(problem.result.shape).drop_back(2);
-    matrices = std::accumulate(batch.begin(), batch.end(), int64_t(1),
-                               std::multiplies<>());
-  }
-
-private:
-  static int64_t fromBack(const TensorDesc &desc, int64_t index) {
-    return desc.shape[desc.rank() - index];
-  }
-};
 
 class FusedAttention final : public Solver {
 public:
   StringRef id() const override { return "attention-fused-v1"; }
   Applicability isApplicable(const Problem &problem,
-                             const TargetInfo &target) const override;
+                             const TargetInfo & /*target*/) const override {
+    return checkProblem(problem);
+  }
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const override;
   std::vector<PerfConfig> configs(const Problem &problem,
@@ -97,46 +56,6 @@ public:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Applicability
-//===----------------------------------------------------------------------===//
-
-static Applicability checkMask(const Problem &problem) {
-  if (problem.rootOperands < 4)
-    return Applicability::yes();
-  ArrayRef<int64_t> mask = problem.operands[3].shape;
-  Shape scores =
-      getScoresShape(problem.operands[0].shape, problem.operands[1].shape);
-  if (mask.size() < 1 || mask.back() != scores.back())
-    return Applicability::no("the mask has no element for each key");
-  if (!MaskMatrices::get(mask, scores))
-    return Applicability::no("the mask is broadcast in dimensions between "
-                             "others in which it is not");
-  return Applicability::yes();
-}
-
-Applicability
-FusedAttention::isApplicable(const Problem &problem,
-                             const TargetInfo & /*target*/) const {
-  if (problem.op != OpKind::Attention)
-    return Applicability::no("is not an attention");
-  for (const TensorDesc &operand :
-       ArrayRef(problem.operands).take_front(problem.rootOperands))
-    if (!isVectorizable(operand) || operand.layout.kind != Layout::NCHW)
-      return notVectorizable("an operand is not row-major, or");
-  if (problem.result.layout.kind != Layout::NCHW)
-    return Applicability::no("the result is not row-major");
-  Sizes sizes(problem);
-  if (problem.result.numElements() == 0 || sizes.keys == 0 ||
-      sizes.channels == 0)
-    return Applicability::no("there is nothing to compute");
-  if (VectorOutput::followsChannels(problem))
-    return Applicability::no("an operand of the epilogue follows channels");
-  if (Applicability answer = checkMask(problem); !answer)
-    return answer;
-  return VectorOutput::check(problem);
-}
 
 //===----------------------------------------------------------------------===//
 // Configs
@@ -239,16 +158,9 @@ SolutionPlan FusedAttention::plan(const Problem &problem,
   };
   FlatTensor query = bind(0), key = bind(1), value = bind(2);
   std::optional<FlatTensor> mask;
-  MaskMatrices matrices = {1, 1};
-  bool hasRows = false;
-  if (problem.rootOperands > 3) {
+  if (hasMask(problem))
     mask = bind(3);
-    ArrayRef<int64_t> shape = problem.operands[3].shape;
-    matrices =
-        *MaskMatrices::get(shape, getScoresShape(problem.operands[0].shape,
-                                                 problem.operands[1].shape));
-    hasRows = shape.size() > 1 && shape[shape.size() - 2] == sizes.queries;
-  }
+  Mask maskShape(problem);
   int64_t queryBlock = config.get("query_block");
   int64_t keyBlock = std::min(config.get("key_block"), sizes.keys);
   int64_t blocks = divideCeil(sizes.queries, queryBlock);
@@ -256,31 +168,31 @@ SolutionPlan FusedAttention::plan(const Problem &problem,
   int64_t channelRows = padRows(sizes.channels, target),
           resultRows = padRows(sizes.resultChannels, target),
           keyRows = padRows(keyBlock, target);
-  AttentionKernel kernel{
-      .causal = problem.integer("causal") != 0,
-      .tile = tile,
-      .query = query,
-      .key = key,
-      .value = value,
-      .mask = mask,
-      .output = VectorOutput(launch, problem),
-      .keysInPlace = isInPlace(problem.operands[1]),
-      .valuesInPlace = isInPlace(problem.operands[2]),
-      .queries = launch.addParam(sizes.queries),
-      .keys = launch.addParam(sizes.keys),
-      .channels = launch.addParam(sizes.channels),
-      .resultChannels = launch.addParam(sizes.resultChannels),
-      .queryBlock = launch.addParam(queryBlock),
-      .keyBlock = launch.addParam(keyBlock),
-      .blocks = launch.addParam(blocks),
-      .ahead = launch.addParam(sizes.keys - sizes.queries),
-      .scale = launch.addFloatParam(problem.number("scale")),
-      .maskInner = launch.addParam(matrices.inner),
-      .maskCount = launch.addParam(matrices.count),
-      .maskRows = launch.addParam(hasRows ? sizes.queries : 1),
-      .channelRows = launch.addParam(channelRows),
-      .resultRows = launch.addParam(resultRows),
-      .keyRows = launch.addParam(keyRows)};
+  AttentionKernel kernel{.causal = problem.integer("causal") != 0,
+                         .tile = tile,
+                         .query = query,
+                         .key = key,
+                         .value = value,
+                         .mask = mask,
+                         .output = VectorOutput(launch, problem),
+                         .keysInPlace = isInPlace(problem.operands[1]),
+                         .valuesInPlace = isInPlace(problem.operands[2]),
+                         .queries = launch.addParam(sizes.queries),
+                         .keys = launch.addParam(sizes.keys),
+                         .channels = launch.addParam(sizes.channels),
+                         .resultChannels =
+                             launch.addParam(sizes.resultChannels),
+                         .queryBlock = launch.addParam(queryBlock),
+                         .keyBlock = launch.addParam(keyBlock),
+                         .blocks = launch.addParam(blocks),
+                         .ahead = launch.addParam(sizes.keys - sizes.queries),
+                         .scale = launch.addFloatParam(problem.number("scale")),
+                         .maskInner = launch.addParam(maskShape.matrices.inner),
+                         .maskCount = launch.addParam(maskShape.matrices.count),
+                         .maskRows = launch.addParam(maskShape.rows),
+                         .channelRows = launch.addParam(channelRows),
+                         .resultRows = launch.addParam(resultRows),
+                         .keyRows = launch.addParam(keyRows)};
   int64_t width = tile.queries(target);
   launch.finish(
       kernel.symbol(), [kernel](KernelBuilder &b) { kernel.emit(b); },

@@ -76,6 +76,15 @@ public:
                  ", expected " + platform.driver.str() + " or emulated"};
   }
 
+  Result<std::string> allowTf32(llvm::StringRef name) const override {
+    Result<GpuTarget> gpu = parseGpuTarget(name);
+    if (!gpu)
+      return gpu.error();
+    if (!gpu->hasTf32())
+      return TargetFamily::allowTf32(name);
+    return gpu->allowsTf32 ? name.str() : (name + ":" + kTf32Permission).str();
+  }
+
   bool ownsArch(llvm::StringRef arch) const override {
     return arch == platform.arch || arch == getIrArch(platform.arch);
   }

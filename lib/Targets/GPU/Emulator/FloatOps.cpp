@@ -120,5 +120,6 @@ void emulator::addFloatOps(OpTable &table) {
   table["arith.minimumf"] = translateBinary<Minimum>;
   table["arith.maxnumf"] = translateBinary<MaxNum>;
   table["arith.minnumf"] = translateBinary<MinNum>;
+  table["llvm.intr.maxnum"] = translateBinary<MaxNum>;
   table["arith.cmpf"] = translateCompare;
 }

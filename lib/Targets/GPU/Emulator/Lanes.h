@@ -37,6 +37,10 @@ struct Half {
 struct BFloat {
   uint16_t bits;
 };
+/// The bits of an f32, of which NVIDIA's products ignore the lower 13.
+struct Tf32 {
+  uint32_t bits;
+};
 
 inline float toFloat(Half half) {
   uint32_t magnitude = uint32_t(half.bits & 0x7fff) << 13;
@@ -75,15 +79,29 @@ inline BFloat toBFloat(float value) {
       static_cast<uint16_t>((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded)};
 }
 
+inline float toFloat(Tf32 value) {
+  return std::bit_cast<float>(value.bits & 0xffffe000);
+}
+
+/// Rounds to nearest, halves away from zero.
+inline Tf32 toTf32(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x1000) & 0xffffe000;
+  return {(bits & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : rounded};
+}
+
+template <typename T>
+inline constexpr bool isWidened =
+    std::is_same_v<T, Half> || std::is_same_v<T, BFloat> ||
+    std::is_same_v<T, Tf32>;
+
 /// The type of arithmetic on T, and the conversions to and from it.
 template <typename T>
-using Compute =
-    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat>,
-                       float, T>;
+using Compute = std::conditional_t<isWidened<T>, float, T>;
 
 template <typename T>
 inline Compute<T> widen(T value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>)
+  if constexpr (isWidened<T>)
     return toFloat(value);
   else
     return value;

@@ -33,9 +33,12 @@ struct ModelFigures {
   double groupMatrixFactor;
   /// The memory's bandwidth that can be had, of that in GpuTarget.
   double memoryShare;
-  /// A wave's iteration in company over the one that it has alone, as far as
-  /// its waits bind.
-  double latencyFactor;
+  /// True if a workgroup's waits do not overlap with what its own waves do
+  /// between two barriers, but with the work of other workgroups alone.
+  bool waitsForGroup;
+  /// The clocks for which one lane's store of less than 4 bytes occupies the
+  /// way to the caches.
+  double narrowStoreClocks;
   /// The clocks until a workgroup's first loads have come from memory.
   double firstLoadClocks;
   /// The clocks until workgroups that share a tile's iterations have met: one

@@ -15,7 +15,10 @@
 //   lds      S * w * bytes to and from LDS / bytes per clock
 //   global   S * w * bytes to and from the caches / 64 per clock
 //   latency  what one wave takes if it is alone: its waits, which other waves
-//            hide as long as there are enough of them
+//            hide as long as there are enough of them; where waves of a
+//            workgroup meet at barriers, only those of others do
+//            (ModelFigures), so that the greatest of its own units' clocks is
+//            added
 // How often the loop runs is not in the code. A workgroup accumulates A results
 // in it and adds D = flops of an iteration / 2A products to each. A launch of F
 // flops for R results adds K = F / 2R products to each, so that a workgroup has
@@ -72,8 +75,20 @@ const char *Terms::getBinding() const {
                           : "latency";
 }
 
-static Terms getTerms(const InstructionMix &mix, double waves,
-                      const GpuTarget &gpu) {
+/// The clocks of a wave's stores that each take a way of their own.
+static double getNarrowClocks(const InstructionMix &mix, const GpuTarget &gpu) {
+  constexpr int64_t kWord = 4;
+  int64_t narrow = 0;
+  for (auto [bytes, count] : mix.globalWrites)
+    if (bytes < kWord)
+      narrow += count;
+  return static_cast<double>(narrow * gpu.waveSize) *
+         getModelFigures(gpu).narrowStoreClocks;
+}
+
+/// The clocks of the units for `waves` waves on each SIMD.
+static Terms getUnitTerms(const InstructionMix &mix, double waves,
+                          const GpuTarget &gpu) {
   double allWaves = waves * static_cast<double>(gpu.simdsPerUnit);
   // Waves are distributed whole: the busiest SIMD counts.
   double simdWaves = std::ceil(waves);
@@ -85,8 +100,18 @@ static Terms getTerms(const InstructionMix &mix, double waves,
       (mix.ldsBytesRead / static_cast<double>(gpu.ldsReadBytesPerClock) +
        mix.ldsBytesWritten / static_cast<double>(gpu.ldsWriteBytesPerClock));
   terms.global =
-      allWaves * mix.globalBytes / getModelFigures(gpu).globalBytesPerClock;
-  terms.latency = mix.aloneClocks * getModelFigures(gpu).latencyFactor;
+      allWaves * (mix.globalBytes / getModelFigures(gpu).globalBytesPerClock +
+                  getNarrowClocks(mix, gpu));
+  return terms;
+}
+
+/// `groupWaves` are those of one workgroup on each SIMD.
+static Terms getTerms(const InstructionMix &mix, double waves,
+                      double groupWaves, const GpuTarget &gpu) {
+  Terms terms = getUnitTerms(mix, waves, gpu);
+  terms.latency = mix.aloneClocks;
+  if (getModelFigures(gpu).waitsForGroup)
+    terms.latency += getUnitTerms(mix, groupWaves, gpu).max();
   return terms;
 }
 
@@ -99,6 +124,12 @@ static double getClocks(const Terms &terms, const GpuTarget &gpu) {
 static double countWaves(const KernelProfile &profile, const GpuTarget &gpu) {
   return static_cast<double>(
       llvm::divideCeil(profile.resources.workgroup, gpu.waveSize));
+}
+
+/// Those of a workgroup on each SIMD.
+static double countGroupWaves(const KernelProfile &profile,
+                              const GpuTarget &gpu) {
+  return countWaves(profile, gpu) / static_cast<double>(gpu.simdsPerUnit);
 }
 
 /// The number of tiles that a workgroup does one after another; of shared ones,
@@ -146,7 +177,9 @@ static double getOutsideClocks(const KernelProfile &profile,
   double turns = work.sharesSteps ? tiles + 1 : (std::max(1.0, tiles) + 1) / 2;
   const ModelFigures &figures = getModelFigures(gpu);
   double meeting = work.sharesSteps ? figures.meetingClocks : 0;
-  return turns * getClocks(getTerms(profile.rest, waves, gpu), gpu) +
+  double groupWaves = countGroupWaves(profile, gpu);
+  return turns *
+             getClocks(getTerms(profile.rest, waves, groupWaves, gpu), gpu) +
          figures.firstLoadClocks + meeting;
 }
 
@@ -154,9 +187,10 @@ static double getOutsideClocks(const KernelProfile &profile,
 static double getRoundClocks(const KernelProfile &profile,
                              const LaunchWork &work, double iterations,
                              int64_t groups, const GpuTarget &gpu) {
-  double waves = static_cast<double>(groups) * countWaves(profile, gpu) /
-                 static_cast<double>(gpu.simdsPerUnit);
-  return iterations * getClocks(getTerms(profile.loop, waves, gpu), gpu) +
+  double groupWaves = countGroupWaves(profile, gpu);
+  double waves = static_cast<double>(groups) * groupWaves;
+  return iterations *
+             getClocks(getTerms(profile.loop, waves, groupWaves, gpu), gpu) +
          getOutsideClocks(profile, work, waves, gpu);
 }
 
@@ -193,7 +227,8 @@ static void estimateCode(const KernelProfile &profile, const LaunchWork &work,
   estimate.groupsPerUnit = full > 0 ? held : last;
   estimate.waves = static_cast<double>(estimate.groupsPerUnit) * waves /
                    static_cast<double>(gpu.simdsPerUnit);
-  estimate.terms = getTerms(profile.loop, estimate.waves, gpu);
+  estimate.terms = getTerms(profile.loop, estimate.waves,
+                            countGroupWaves(profile, gpu), gpu);
   estimate.outsideClocks = getOutsideClocks(profile, work, estimate.waves, gpu);
   if (double clocks = getClocks(estimate.terms, gpu); clocks > 0)
     estimate.matrixUtilisation = estimate.terms.matrix / clocks;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The layouts are those of PTX ISA, "Matrix Fragments for mma.m16n8k16 with
-// floating point type", "... for mma.m16n8k32", and "Warp-level matrix load
-// instruction: ldmatrix". With g = lane / 4, t = lane % 4 and p elements in 32
-// bits, element i of a lane is
+// floating point type", "... for mma.m16n8k8" (of TF32), "... for
+// mma.m16n8k32", and "Warp-level matrix load instruction: ldmatrix". With g =
+// lane / 4, t = lane % 4 and p elements in 32 bits, element i of a lane is
 //   A (16 x 8p): row g + 8 (i / p % 2), k p t + i % p + 4 p (i / (2 p)),
 //   B (8p x 8):  column g, k p t + i % p + 4 p (i / p),
 //   C and D (16 x 8): row g + 8 (i / 2), column 2 t + i % 2.
@@ -36,7 +36,9 @@ using namespace tarpon::emulator;
 //===----------------------------------------------------------------------===//
 
 /// Lane l has the address of row l % 8 of matrix l / 8, and receives 32 bits of
-/// row l / 4 of each matrix. `imm` is the number of matrices.
+/// row l / 4 of each matrix; of a transposed one, two elements of column l / 4.
+/// `imm` is the number of matrices.
+template <bool transposed>
 static void runLoadMatrix(Wave &wave, const Instr &instr) {
   if (!areAllActive(wave, instr))
     return;
@@ -48,16 +50,25 @@ static void runLoadMatrix(Wave &wave, const Instr &instr) {
     const uint8_t *row = memory.read(lane, pointers[lane]);
     if (!row)
       return;
-    std::memcpy(dst + lane / 8 * wave.lanes + lane % 8 * 4, row, 16);
+    uint32_t *matrix = dst + lane / 8 * wave.lanes;
+    if (!transposed) {
+      std::memcpy(matrix + lane % 8 * 4, row, 16);
+      continue;
+    }
+    // Row r has half r % 2 of the lanes r / 2, r / 2 + 4, and so on.
+    for (unsigned column = 0; column < 8; ++column)
+      std::memcpy(
+          reinterpret_cast<uint8_t *>(matrix + column * 4 + lane % 8 / 2) +
+              lane % 2 * 2,
+          row + column * 2, 2);
   }
 }
 
 static LogicalResult translateLoadMatrix(Translator &translator,
                                          Operation *op) {
   auto load = cast<NVVM::LdMatrixOp>(op);
-  if (load.getLayout() != NVVM::MMALayout::row ||
-      load.getEltType() != NVVM::LdStMatrixEltType::B16)
-    return translator.refuse(op, "transposes, or is not of 16-bit elements");
+  if (load.getEltType() != NVVM::LdStMatrixEltType::B16)
+    return translator.refuse(op, "is not of 16-bit elements");
   if (translator.lanes() != 32)
     return translator.refuse(op, "needs waves of 32 lanes");
   Access access;
@@ -66,7 +77,10 @@ static LogicalResult translateLoadMatrix(Translator &translator,
   uint32_t index = translator.addAccess(access);
   Reg pointer = translator.use(load.getPtr());
   Reg dst = translator.define(load.getRes());
-  Instr &instr = translator.emit(op, runLoadMatrix, dst, pointer);
+  bool transposed = load.getLayout() == NVVM::MMALayout::col;
+  Instr &instr = translator.emit(
+      op, transposed ? runLoadMatrix<true> : runLoadMatrix<false>, dst,
+      pointer);
   instr.aux = index;
   instr.imm = load.getNum();
   return success();
@@ -104,8 +118,8 @@ struct Registers {
 
 } // namespace
 
-/// Products of f16 and bf16 are exact in f32. `imm` is 1 if the elements are
-/// packed.
+/// Products of f16, bf16 and TF32 are exact in f32. `imm` is 1 if the elements
+/// are packed.
 template <typename A, typename B, typename Number>
 static void runMma(Wave &wave, const Instr &instr) {
   ++wave.matrixInstructions;
@@ -159,7 +173,9 @@ static constexpr MmaForm kForms[] = {
     {NVVM::MMATypes::s8, NVVM::MMATypes::s8, 32,
      runMma<int8_t, int8_t, uint32_t>, true},
     {NVVM::MMATypes::u8, NVVM::MMATypes::s8, 32,
-     runMma<uint8_t, int8_t, uint32_t>, true}};
+     runMma<uint8_t, int8_t, uint32_t>, true},
+    {NVVM::MMATypes::tf32, NVVM::MMATypes::tf32, 8, runMma<Tf32, Tf32, float>,
+     true}};
 
 static const MmaForm *findForm(NVVM::MmaOp mma) {
   NVVM::MMAShapeAttr shape = mma.getShape();
@@ -198,7 +214,31 @@ static LogicalResult translateMma(Translator &translator, Operation *op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// cvt.rna.tf32.f32
+//===----------------------------------------------------------------------===//
+
+static void runToTf32(Wave &wave, const Instr &instr) {
+  auto *dst = wave.at<uint32_t>(instr.dst);
+  const float *src = wave.at<float>(instr.a);
+  for (unsigned lane = 0; lane < wave.lanes; ++lane)
+    dst[lane] = toTf32(src[lane]).bits;
+}
+
+static LogicalResult translateToTf32(Translator &translator, Operation *op) {
+  auto conversion = cast<NVVM::ConvertFloatToTF32Op>(op);
+  if (conversion.getRnd() != NVVM::FPRoundingMode::RNA ||
+      conversion.getSat() != NVVM::SaturationMode::NONE || conversion.getRelu())
+    return translator.refuse(op, "does not round to nearest, halves away from "
+                                 "zero, or changes the result");
+  Reg src = translator.use(conversion.getSrc());
+  Reg dst = translator.define(conversion.getRes());
+  translator.emit(op, runToTf32, dst, src);
+  return success();
+}
+
 void emulator::addMmaOps(OpTable &table) {
   table["nvvm.ldmatrix"] = translateLoadMatrix;
   table["nvvm.mma.sync"] = translateMma;
+  table["nvvm.convert.float.to.tf32"] = translateToTf32;
 }

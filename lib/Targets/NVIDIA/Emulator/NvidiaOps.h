@@ -15,7 +15,7 @@ namespace tarpon::emulator {
 
 /// Asynchronous copies to LDS, and barriers, which do not wait for them.
 void addCopyOps(OpTable &table);
-/// mma.sync, and ldmatrix, which loads its operands.
+/// mma.sync, ldmatrix, which loads its operands, and the rounding to TF32.
 void addMmaOps(OpTable &table);
 /// wgmma, which multiplies matrices in LDS.
 void addWgmmaOps(OpTable &table);

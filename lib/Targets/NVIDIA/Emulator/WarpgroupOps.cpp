@@ -136,7 +136,9 @@ static constexpr WgmmaForm kForms[] = {
     {NVVM::WGMMATypes::s8, NVVM::WGMMATypes::s8, 32,
      runWgmma<int8_t, int8_t, uint32_t>},
     {NVVM::WGMMATypes::u8, NVVM::WGMMATypes::s8, 32,
-     runWgmma<uint8_t, int8_t, uint32_t>}};
+     runWgmma<uint8_t, int8_t, uint32_t>},
+    {NVVM::WGMMATypes::tf32, NVVM::WGMMATypes::tf32, 8,
+     runWgmma<Tf32, Tf32, float>}};
 
 static LogicalResult translateWgmma(Translator &translator, Operation *op) {
   auto mma = cast<NVVM::WgmmaMmaAsyncOp>(op);

@@ -62,7 +62,10 @@ constexpr Form kForms[] = {
      "multiplicandBPtxType = #nvvm.mma_type<s8>, "},
     {"u8", DType::U8, DType::I8, "i32", "i32",
      "multiplicandAPtxType = #nvvm.mma_type<u8>, "
-     "multiplicandBPtxType = #nvvm.mma_type<s8>, "}};
+     "multiplicandBPtxType = #nvvm.mma_type<s8>, "},
+    {"tf32", DType::F32, DType::F32, "i32", "f32",
+     "multiplicandAPtxType = #nvvm.mma_type<tf32>, "
+     "multiplicandBPtxType = #nvvm.mma_type<tf32>, "}};
 
 class MmaSync : public testing::TestWithParam<Form> {};
 
@@ -166,6 +169,46 @@ INSTANTIATE_TEST_SUITE_P(Forms, MmaSync, testing::ValuesIn(kForms),
                          });
 
 } // namespace
+
+/// PTX ISA, "cvt": rna rounds to nearest, halves away from zero. The products
+/// ignore what it drops.
+TEST(NvidiaEmulator, RoundsToTf32) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::pair<float, float> cases[] = {
+      {1.0f, 1.0f},
+      {1.0f + 0x1p-11f, 1.0f + 0x1p-10f},
+      {-1.0f - 0x1p-11f, -1.0f - 0x1p-10f},
+      {1.0f + 0x1p-12f, 1.0f},
+      {2.0f - 0x1p-23f, 2.0f},
+      {std::numeric_limits<float>::max(), kInfinity},
+      {-kInfinity, -kInfinity},
+      {0.0f, 0.0f}};
+  std::vector<float> values(33, std::numeric_limits<float>::quiet_NaN());
+  for (auto [index, value] : llvm::enumerate(cases))
+    values[index] = value.first;
+  std::vector<uint8_t> bytes(33 * 4);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  const char *body = "%p = llvm.getelementptr %a[%tid] : (!llvm.ptr<1>, i32) "
+                     "-> !llvm.ptr<1>, f32\n"
+                     "%x = llvm.load %p : !llvm.ptr<1> -> f32\n"
+                     "%y = nvvm.convert.float.to.tf32 %x {rnd = "
+                     "#nvvm.fp_rnd_mode<rna>}\n"
+                     "llvm.store %y, %p : i32, !llvm.ptr<1>\n";
+  auto report = run("%a: !llvm.ptr<1>", body, 32, {makeBuffer(bytes)});
+  ASSERT_EQ(getMessage(report), "");
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  for (auto [index, value] : llvm::enumerate(cases))
+    EXPECT_EQ(values[index], value.second) << value.first;
+  for (size_t lane = std::size(cases); lane < 32; ++lane)
+    EXPECT_TRUE(std::isnan(values[lane])) << lane;
+  EXPECT_NE(getMessage(run("%a: !llvm.ptr<1>",
+                           "%c = arith.constant 1.0 : f32\n"
+                           "%y = nvvm.convert.float.to.tf32 %c {rnd = "
+                           "#nvvm.fp_rnd_mode<rn>}\n",
+                           32, {makeBuffer(bytes)}))
+                .find("does not round to nearest"),
+            std::string::npos);
+}
 
 TEST(NvidiaEmulator, MmaNeedsAllLanesAndWraps) {
   std::vector<uint8_t> a(512), b(256), c(512);
@@ -285,10 +328,13 @@ TEST(NvidiaEmulator, CopiesAreWaitedFor) {
 
 /// Each eight lanes give the rows of a matrix, and lane l gets 32 bits of row
 /// l / 4 of each.
-TEST(NvidiaEmulator, LoadsMatrices) {
-  std::vector<int32_t> result;
-  std::string load = kCopy + kCommit + waitFor(0) + R"(gpu.barrier
-    %m = nvvm.ldmatrix %lds16 {num = 4 : i32, layout = #nvvm.mma_layout<row>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+/// Stores the four words of a lane that ldmatrix gives it.
+static std::string loadMatrices(const std::string &layout) {
+  std::string load =
+      kCopy + kCommit + waitFor(0) + R"(gpu.barrier
+    %m = nvvm.ldmatrix %lds16 {num = 4 : i32, layout = #nvvm.mma_layout<)" +
+      layout +
+      R"(>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
 )";
   for (int i = 0; i < 4; ++i) {
     std::string id = std::to_string(i);
@@ -298,10 +344,31 @@ TEST(NvidiaEmulator, LoadsMatrices) {
             "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\nllvm.store %e" + id +
             ", %q" + id + " : i32, !llvm.ptr<1>\n";
   }
-  ASSERT_EQ(copy(load, result), "");
+  return load;
+}
+
+TEST(NvidiaEmulator, LoadsMatrices) {
+  std::vector<int32_t> result;
+  ASSERT_EQ(copy(loadMatrices("row"), result), "");
   for (int lane = 0; lane < 64; ++lane)
     for (int matrix = 0; matrix < 4; ++matrix) {
       int row = lane / 32 * 32 + matrix * 8 + lane % 32 / 4;
       EXPECT_EQ(result[lane * 4 + matrix], row * 4 + lane % 4 + 1);
+    }
+}
+
+/// A lane gets two elements of a column, which are halves of words.
+TEST(NvidiaEmulator, TransposesMatrices) {
+  std::vector<int32_t> result;
+  ASSERT_EQ(copy(loadMatrices("col"), result), "");
+  for (int lane = 0; lane < 64; ++lane)
+    for (int matrix = 0; matrix < 4; ++matrix) {
+      int column = lane % 32 / 4;
+      int row = lane / 32 * 32 + matrix * 8 + lane % 4 * 2;
+      auto getElement = [&](int of) {
+        return column % 2 == 0 ? of * 4 + column / 2 + 1 : 0;
+      };
+      EXPECT_EQ(result[lane * 4 + matrix], getElement(row) | getElement(row + 1)
+                                                                 << 16);
     }
 }

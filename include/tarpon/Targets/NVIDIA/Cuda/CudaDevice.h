@@ -15,6 +15,7 @@
 
 #include "tarpon/Targets/GPU/GpuList.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct CudaOptions {
   std::string library;
   /// Changes the name that follows from what the driver tells,
   /// "sm_90a:cu=132:bw=4917", to the one that records have (normaliseGpuName).
-  std::string (*normalise)(const std::string &name) = nullptr;
+  std::function<std::string(const std::string &name)> normalise = nullptr;
 };
 
 /// Opens a GPU that the CUDA driver has. The error tells a missing library from
