@@ -36,7 +36,7 @@ private:
     int64_t padded = 0;  ///< that LDS has
     int64_t numRows = 0; ///< that are copied at a time
   };
-  /// What the loop over blocks of keys carries.
+  /// The values that the loop over blocks of keys carries.
   struct State {
     Values sums;    ///< of the result: [tile of channels][tile of queries]
     Values largest; ///< score of each column

@@ -119,7 +119,7 @@ int64_t AttentionTile::countRegisters() const {
   for (int64_t elements : {paddedChannels(), paddedResultChannels()})
     others += (sharesColumns(elements) ? 1 : kOfChunk) *
               countChunks(fields.keyBlock, elements);
-  // What parts leave of the probabilities is beside what they were.
+  // The rest of the probabilities is beside what they were.
   int64_t sums = keyTiles() * form.parts + resultTiles();
   int64_t operands = channelSteps() + (form.parts > 1 ? keySteps() : 0);
   return fields.queryTiles * (sums * op.outputElements + operands * operand) +
