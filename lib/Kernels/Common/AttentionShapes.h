@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What fused solvers of attention need to know of a problem, on any target. A
+// The sizes that fused solvers of attention need, on any target. A
 // matrix is what one batch and head has.
 //
 //===----------------------------------------------------------------------===//
