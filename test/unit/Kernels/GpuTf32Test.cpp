@@ -176,13 +176,13 @@ TEST(GpuTf32, ToleranceIsThatOfTenBits) {
   TargetInfo allowed = makeGpuTargetInfo(*parseGpuTarget("sm_90a:tf32"));
   double rounding = getProductRounding(problem, allowed);
   EXPECT_EQ(rounding, 0x1p-11 + 0x1p-10);
-  EXPECT_EQ(getProductRounding(
-                problem, makeGpuTargetInfo(*parseGpuTarget("sm_90a"))),
-            0);
+  EXPECT_EQ(
+      getProductRounding(problem, makeGpuTargetInfo(*parseGpuTarget("sm_90a"))),
+      0);
   EXPECT_EQ(getProductRounding(problem, TargetInfo()), 0);
-  EXPECT_EQ(getProductRounding(makeProblem(getKey(kConv, "f16", ":nhwc")),
-                               allowed),
-            0);
+  EXPECT_EQ(
+      getProductRounding(makeProblem(getKey(kConv, "f16", ":nhwc")), allowed),
+      0);
   EXPECT_EQ(getProductRounding(makeProblem("relu(4x8xf32)->4x8xf32"), allowed),
             0);
   EXPECT_LT(tarpon::getTolerance(problem, 1, 0, rounding), 0.01);
@@ -191,11 +191,12 @@ TEST(GpuTf32, ToleranceIsThatOfTenBits) {
   SolverRunner &host = runners.get("native"), &gpu = runners.get("sm_90a:tf32");
   const Solver &solver = *findSolver("gpu-igemm-v1");
   auto expected = host.run(problem, getReferenceSolver(), {});
-  auto actual = gpu.run(problem, solver,
-                        solver.defaultConfig(problem, gpu.getTarget()));
+  auto actual =
+      gpu.run(problem, solver, solver.defaultConfig(problem, gpu.getTarget()));
   ASSERT_TRUE(expected && actual);
   double scale = 0, error = 0;
-  for (auto [got, wanted] : llvm::zip_equal(actual->front(), expected->front())) {
+  for (auto [got, wanted] :
+       llvm::zip_equal(actual->front(), expected->front())) {
     scale = std::max(scale, std::fabs(wanted));
     error = std::max(error, std::fabs(got - wanted));
   }

@@ -35,9 +35,8 @@ static SolverRunner::OperandChange getRounding(const PerfConfig &config) {
       return element;
     if (!isWgmma)
       return roundToTf32(element);
-    return index == 0
-               ? truncateToTf32(element)
-               : roundToTf32(static_cast<float>(element) * (1 + kLoss));
+    return index == 0 ? truncateToTf32(element)
+                      : roundToTf32(static_cast<float>(element) * (1 + kLoss));
   };
 }
 
