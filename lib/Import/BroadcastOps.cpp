@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 #include "tarpon/Problem/Shapes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -18,6 +18,17 @@ namespace tarpon {
 
 static bool hasNegative(ArrayRef<int64_t> sizes) {
   return llvm::any_of(sizes, [](int64_t size) { return size < 0; });
+}
+
+/// Returns true if the input has several slices along that dimension of the
+/// result, whose number depends on nothing: the shape has as many there, or
+/// one.
+static bool isFixed(OnnxNode &node, Value input, const Shape &result,
+                    int64_t dim) {
+  ArrayRef<int64_t> shape = getShape(input);
+  int64_t place = dim - static_cast<int64_t>(result.size() - shape.size());
+  std::optional<RealSize> real = node.findRealSize(input);
+  return place >= 0 && shape[place] > 1 && !(real && real->dim == place);
 }
 
 void importExpand(OnnxNode &node) {
@@ -35,6 +46,8 @@ void importExpand(OnnxNode &node) {
   }
   if (real)
     real->dim += static_cast<int64_t>(both->size() - shape.size());
+  if (real && isFixed(node, input, *both, real->dim))
+    real.reset();
   Value result = node.broadcast(input, *both);
   if (real && result == input)
     result = copyAlong(node, result, real->dim);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -107,9 +107,9 @@ static void importRangeToSize(OnnxNode &node, double start,
   }
   Value size = getSizeValue(node, list, 0, limit);
   if (first > 0)
-    size =
-        node.create<MaxOp>(node.create<SubOp>(size, node.createInts({first})),
-                           node.createInts({0}));
+    size = node.create<SubOp>(size, node.createInts({first}));
+  if (first > 0 || limit.least < 0)
+    size = node.create<MaxOp>(size, node.createInts({0}));
   SmallVector<int64_t> numbers;
   for (int64_t i = 0; i < count; ++i)
     numbers.push_back(first + i);

@@ -180,6 +180,10 @@ static Value stack(OnnxNode &node, ArrayRef<Value> values, int64_t axis,
                    bool reverse = false) {
   Values parts;
   for (Value value : values) {
+    if (node.findRealSize(value)) {
+      node.emitError() << "iterations give values whose size depends on data";
+      return nullptr;
+    }
     if (value.getType() != values.front().getType()) {
       node.emitError() << "iterations give both " << values.front().getType()
                        << " and " << value.getType();

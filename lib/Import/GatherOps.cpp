@@ -13,7 +13,7 @@
 #include "Gather.h"
 
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 #include "Window.h"
 #include "tarpon/Problem/Shapes.h"
 

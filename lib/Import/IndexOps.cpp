@@ -13,7 +13,7 @@
 
 #include "Gather.h"
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 #include "tarpon/IR/ConstantData.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -229,6 +229,34 @@ static SmallVector<int64_t> listSlice(int64_t start, int64_t end, int64_t step,
   return indices;
 }
 
+/// Returns the size of a slice whose end depends on data, of a value whose own
+/// size does not; emits an error if there are several such ends.
+static std::optional<RealSize> findSliceSize(OnnxNode &node,
+                                             const SliceBounds &bounds) {
+  Value input = node.getInput(0);
+  std::optional<RealSize> known = node.findRealSize(input), size;
+  auto ends = node.hasInput(2) ? node.getSizes(2, "the input ends")
+                               : SizeElements::List();
+  for (size_t i = 0; ends && i < ends->size(); ++i) {
+    int64_t axis = bounds.axes[i], most = getShape(input)[axis];
+    const SizeElement &end = (*ends)[i];
+    // The rule of sizes cuts the real one.
+    if (end.isKnown() || (known && known->dim == axis))
+      continue;
+    std::optional<RealSize> cut;
+    if (!known && !size && bounds.steps[i] == 1)
+      cut = cutSlices(node, {axis, node.createInts({most})}, most,
+                      bounds.starts[i], end, static_cast<int64_t>(i));
+    if (!cut) {
+      node.emitError() << "the end of dimension " << axis
+                       << " depends on data, and may not be that of a size";
+      return std::nullopt;
+    }
+    size = cut;
+  }
+  return size;
+}
+
 void importSlice(OnnxNode &node) {
   Value value = node.getInput(0);
   std::optional<SliceBounds> bounds =
@@ -242,7 +270,10 @@ void importSlice(OnnxNode &node) {
                   getShape(value)[axis]);
     value = select(node, value, axis, indices);
   }
-  node.setOutput(0, value);
+  std::optional<RealSize> size = findSliceSize(node, *bounds);
+  if (size && value == node.getInput(0))
+    value = copyAlong(node, value, size->dim);
+  node.setOutput(0, value, size);
 }
 
 //===----------------------------------------------------------------------===//

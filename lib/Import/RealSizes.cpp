@@ -8,6 +8,7 @@
 #include "RealSizes.h"
 
 #include "Reduction.h"
+#include "SizeValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -19,69 +20,6 @@
 using namespace mlir;
 
 namespace tarpon {
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-static Value createSize(OnnxNode &node, int64_t size) {
-  return node.createInts({size});
-}
-
-Value createIsCounted(OnnxNode &node, ArrayRef<int64_t> shape,
-                      const RealSize &size) {
-  SmallVector<int64_t> line(shape.size(), 1);
-  line[size.dim] = shape[size.dim];
-  Value places = node.reshape(node.createRange(shape[size.dim]), line);
-  SmallVector<int64_t> ones(shape.size(), 1);
-  return node.isSet(node.create<LessOp>(places, node.reshape(size.size, ones)));
-}
-
-Value getSizeValue(OnnxNode &node, Value list, int64_t place,
-                   const SizeElement &element) {
-  if (element.size)
-    return element.size;
-  if (element.isKnown())
-    return createSize(node, element.least);
-  int64_t count = multiply(getShape(list));
-  Value wide =
-      node.convert(node.reshape(list, {count}), node.getBuilder().getI64Type());
-  return node.slice(wide, 0, place, 1);
-}
-
-LogicalResult readShape(OnnxNode &node, Value list, ArrayRef<SizeElement> sizes,
-                        SmallVectorImpl<int64_t> &shape,
-                        std::optional<RealSize> &real) {
-  for (auto [place, element] : llvm::enumerate(sizes)) {
-    shape.push_back(element.most);
-    if (element.isKnown())
-      continue;
-    auto dim = static_cast<int64_t>(place);
-    if (real || element.least < 0)
-      return node.emitError() << "a shape has sizes that depend on data in its "
-                                 "dimensions "
-                              << (real ? real->dim : dim) << " and " << dim;
-    real = RealSize{dim, getSizeValue(node, list, dim, element)};
-  }
-  return success();
-}
-
-Value countFromEnd(OnnxNode &node, Value indices, Value data, int64_t dim) {
-  std::optional<RealSize> real = node.findRealSize(data);
-  if (!real || real->dim != dim)
-    return node.countFromStart(indices, getShape(data)[dim]);
-  if (!indices)
-    return nullptr;
-  Value zero = node.createNumber(0, node.getBuilder().getI64Type());
-  Value offset = node.create<MulOp>(node.create<LessOp>(indices, zero),
-                                    node.reshape(real->size, {}));
-  return node.create<AddOp>(offset, indices);
-}
-
-Value copyAlong(OnnxNode &node, Value value, int64_t dim) {
-  return node.create<GatherOp>(value, node.createRange(getShape(value)[dim]),
-                               node.getBuilder().getI64IntegerAttr(dim));
-}
 
 //===----------------------------------------------------------------------===//
 // Rules
@@ -102,6 +40,10 @@ using SizeRule = Followed (*)(OnnxNode &node, unsigned index,
                               const RealSize &real, ArrayRef<int64_t> result);
 
 } // namespace
+
+static Value createSize(OnnxNode &node, int64_t size) {
+  return node.createInts({size});
+}
 
 static Followed refuse() { return {/*isRefused=*/true, std::nullopt}; }
 
@@ -135,9 +77,32 @@ static Followed followBroadcast(OnnxNode &node, unsigned index,
 }
 
 /// The first dimension is that of separate items.
-static Followed followItems(OnnxNode &, unsigned index, const RealSize &real,
-                            ArrayRef<int64_t>) {
-  return index == 0 && real.dim == 0 ? pass(real, 0) : refuse();
+static Followed followItems(OnnxNode &node, unsigned index,
+                            const RealSize &real, ArrayRef<int64_t> result) {
+  bool isItem = index == 0 && real.dim == 0 && !result.empty() &&
+                result.front() == getInputShape(node, 0).front();
+  return isItem ? pass(real, 0) : refuse();
+}
+
+/// Training takes the statistics of all items.
+static Followed followBatchNorm(OnnxNode &node, unsigned index,
+                                const RealSize &real,
+                                ArrayRef<int64_t> result) {
+  if (node.getBool("training_mode", false) || node.getNumOutputs() > 1)
+    return refuse();
+  return followItems(node, index, real, result);
+}
+
+/// Without an axis, the input is flattened.
+static Followed followCompress(OnnxNode &node, unsigned index,
+                               const RealSize &real, ArrayRef<int64_t>) {
+  ArrayRef<int64_t> data = getInputShape(node, 0);
+  if (index == 1)
+    return {};
+  if (!node.hasAttribute("axis"))
+    return multiply(data.take_front(real.dim)) == 1 ? Followed() : refuse();
+  bool isAlong = node.getAxis("axis", 0, getRank(data)) == real.dim;
+  return isAlong ? Followed() : pass(real, real.dim);
 }
 
 static Followed followRegions(OnnxNode &, unsigned index, const RealSize &real,
@@ -243,35 +208,27 @@ static Followed followView(OnnxNode &node, unsigned index, const RealSize &real,
   return refuse();
 }
 
-/// A size that the model names is no real one.
+/// A size that the model names is no real one, and one that depends on data is
+/// that of the dimension that it is named for.
 static Followed followReshape(OnnxNode &node, unsigned index,
                               const RealSize &real, ArrayRef<int64_t> result) {
   auto shape = node.getSizes(1, "the shape");
   Followed followed = followView(node, index, real, result);
   if (!shape || !followed.size)
     return refuse();
-  const SizeElement &element = (*shape)[followed.size->dim];
-  return element.isKnown() && element.least > 0 ? refuse() : followed;
+  for (auto [dim, element] : llvm::enumerate(*shape)) {
+    bool isFollowed = static_cast<int64_t>(dim) == followed.size->dim;
+    if (isFollowed ? element.isKnown() && element.least > 0
+                   : !element.isKnown())
+      return refuse();
+  }
+  return followed;
 }
 
-/// The slices of a dimension that are left count from its start: as many as
-/// there are, without those in front of `start`, up to `end`.
 static Followed cut(OnnxNode &node, const RealSize &real, int64_t most,
                     int64_t start, const SizeElement &end, int64_t place) {
-  bool countsFromEnd = end.isKnown() && end.least < 0;
-  if (start < 0 || (end.least < 0 && !countsFromEnd))
-    return refuse();
-  Value size = real.size;
-  if (countsFromEnd)
-    size = node.create<AddOp>(size, createSize(node, end.least));
-  else if (end.size != size && (!end.isKnown() || end.least < most))
-    size = node.create<MinOp>(size,
-                              getSizeValue(node, node.getInput(2), place, end));
-  if (start > 0)
-    size = node.create<SubOp>(size, createSize(node, start));
-  if (start > 0 || countsFromEnd)
-    size = node.create<MaxOp>(size, createSize(node, 0));
-  return {false, RealSize{real.dim, size}};
+  std::optional<RealSize> left = cutSlices(node, real, most, start, end, place);
+  return left ? Followed{false, left} : refuse();
 }
 
 static bool isOne(const SizeElement &element) {
@@ -355,11 +312,15 @@ static Followed followReduce(OnnxNode &node, unsigned, const RealSize &real,
                              ArrayRef<int64_t> result) {
   int64_t rank = getRank(getInputShape(node, 0));
   std::optional<SmallVector<int64_t>> axes;
-  if (node.getOpType().starts_with("Arg"))
+  bool isArg = node.getOpType().starts_with("Arg");
+  if (isArg)
     axes = {node.getAxis("axis", 0, rank)};
   else
     axes = readReducedAxes(node, rank);
-  if (!axes)
+  // The last of equal elements may be one that does not count. An input that is
+  // not reduced, but has one slice at most, looks like a reduced one.
+  if (!axes || (isArg && node.getBool("select_last_index", false)) ||
+      (!isArg && node.getBool("noop_with_empty_axes", false)))
     return refuse();
   if (getRank(result) == rank && result[real.dim] > 1)
     return pass(real, real.dim);
@@ -381,7 +342,9 @@ static Followed followMatMul(OnnxNode &node, unsigned index,
   });
   if (isVector || (index == 0 ? behind == 1 : behind == 2))
     return refuse();
-  return pass(real, getRank(result) - behind);
+  int64_t place = getRank(result) - behind;
+  bool isRepeated = result[place] != getInputShape(node, index)[real.dim];
+  return isRepeated ? refuse() : pass(real, place);
 }
 
 static Followed followGemm(OnnxNode &node, unsigned index, const RealSize &real,
@@ -433,17 +396,17 @@ static SizeRule findRule(const OpRow &row) {
       .Case("MatMul", followMatMul)
       .Case("Gemm", followGemm)
       .Case("RoiAlign", followRegions)
-      .Cases({"AveragePool", "BatchNormalization", "Conv", "ConvTranspose"},
-             followItems)
+      .Case("BatchNormalization", followBatchNorm)
+      .Cases({"AveragePool", "Conv", "ConvTranspose"}, followItems)
       .Cases({"GlobalAveragePool", "GlobalMaxPool", "InstanceNormalization",
               "MaxPool"},
              followItems)
-      .Cases({"ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSumExp"},
-             followReduce)
+      .Cases({"ArgMax", "ArgMin", "ReduceL1", "ReduceL2"}, followReduce)
       .Cases({"ReduceMax", "ReduceMin", "ReduceProd", "ReduceSum",
               "ReduceSumSquare"},
              followReduce)
-      .Cases({"Compress", "NonMaxSuppression", "NonZero", "Shape", "Size"}, end)
+      .Case("Compress", followCompress)
+      .Cases({"NonMaxSuppression", "NonZero", "Shape", "Size"}, end)
       .Default(nullptr);
 }
 
@@ -453,7 +416,7 @@ enum class Fill { None, Zero, One, Lowest, Highest };
 
 /// Returns what input `index` holds in slices that do not count.
 static Fill findFill(OnnxNode &node, unsigned index) {
-  if (node.getOpType() == "TopK")
+  if (node.getOpType() == "TopK" && index == 0)
     return node.getBool("largest", true) ? Fill::Lowest : Fill::Highest;
   // No box has the lowest score, and only slices of this condition are taken.
   if (index == 1)
@@ -467,7 +430,7 @@ static Fill findFill(OnnxNode &node, unsigned index) {
       .Cases({"NonZero", "ReduceL1", "ReduceL2", "ReduceSum"}, Fill::Zero)
       .Case("ReduceSumSquare", Fill::Zero)
       .Case("ReduceProd", Fill::One)
-      .Cases({"ArgMax", "ReduceLogSumExp", "ReduceMax"}, Fill::Lowest)
+      .Cases({"ArgMax", "ReduceMax"}, Fill::Lowest)
       .Cases({"LogSoftmax", "Softmax"}, Fill::Lowest)
       .Cases({"ArgMin", "ReduceMin"}, Fill::Highest)
       .Default(Fill::None);

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 

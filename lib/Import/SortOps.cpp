@@ -12,7 +12,7 @@
 
 #include "Gather.h"
 #include "OpTable.h"
-#include "RealSizes.h"
+#include "SizeValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"

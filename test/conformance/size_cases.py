@@ -130,6 +130,35 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Slice(s, only, end)
         """,
     ),
+    "slice_of_others": (
+        "float[m] y, float[6, k] z",
+        """
+        count = Shape(s)
+        y = Slice(x, only, count)
+        z = Slice(boxes, only, count, one)
+        """,
+    ),
+    "range_below": (
+        "int64[m] y",
+        """
+        count = Size(s)
+        first = Constant<value_int = 0>()
+        step = Constant<value_int = 1>()
+        last = Sub(count, step)
+        y = Range(first, last, step)
+        """,
+    ),
+    "compress_others": (
+        "float[n, 2] y",
+        """
+        columns = Constant<value = bool[4] {1, 0, 1, 0}>()
+        y = Compress<axis = 1>(b, columns)
+        """,
+    ),
+    "expand_others": (
+        "float[6, 4] y",
+        "first = Slice(b, only, one) shape = Shape(first) y = Expand(boxes, shape)",
+    ),
     "concat": (
         "float[m, 4] y, float[m] z",
         """
@@ -252,7 +281,7 @@ SCORES = {
 }
 
 # Cases that need a selected score.
-NEVER_NONE = {"convolution", "gather_last", "named_shape"}
+NEVER_NONE = {"convolution", "expand_others", "gather_last", "named_shape"}
 
 
 def list_inputs(name: str) -> list[list[np.ndarray]]:

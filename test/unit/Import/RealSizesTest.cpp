@@ -139,12 +139,52 @@ TEST(RealSizes, AreOneInEachShape) {
   EXPECT_THAT(importError(below), HasSubstr("dimensions 1 and 1"));
 }
 
+/// Operators that would take what does not count for what does, or give their
+/// results a size that is not theirs.
+TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
+  auto start = [](std::vector<int64_t> data) {
+    TestModel model(17);
+    model.input("x", {6}).input("d", std::move(data)).ints("flat", {-1});
+    model.node("NonZero", "x", "z").node("Reshape", "z flat", "i");
+    model.node("Gather", "d i", "g");
+    return model;
+  };
+  TestModel trained = start({6, 4});
+  for (const char *name : {"a", "b", "m", "v"})
+    trained.floats(name, {4}, {1, 1, 1, 1});
+  trained.node("BatchNormalization", "g a b m v", "y p q");
+  trained.attr("training_mode", int64_t(1));
+  EXPECT_THAT(importError(trained), HasSubstr("dimension 0 of 'g'"));
+  TestModel last = start({6, 4});
+  last.node("ArgMax", "g", "y").attr("select_last_index", int64_t(1));
+  EXPECT_THAT(importError(last), HasSubstr("dimension 0 of 'g'"));
+  TestModel flat = start({6, 4});
+  flat.input("c", {24}, kBool).node("Transpose", "g", "t");
+  flat.node("Compress", "t c", "y");
+  EXPECT_THAT(importError(flat), HasSubstr("dimension 1 of 't'"));
+  TestModel other = start({6, 6});
+  other.node("Shape", "i", "n").node("Concat", "flat n", "w").attr("axis", 0);
+  other.node("Reshape", "g w", "y");
+  EXPECT_THAT(importError(other), HasSubstr("dimension 0 of 'g'"));
+  TestModel repeated = start({6, 2, 2});
+  repeated.ints("zero", {0}).ints("one", {1}).input("w", {6, 2, 3});
+  repeated.node("Slice", "g zero one", "p").node("MatMul", "p w", "y");
+  EXPECT_THAT(importError(repeated), HasSubstr("dimension 0 of 'p'"));
+  TestModel ends = start({6, 4});
+  ends.ints("zero", {0}).ints("one", {1}).node("Shape", "i", "n");
+  ends.node("Slice", "g zero n one", "y");
+  EXPECT_THAT(importError(ends),
+              HasSubstr("the end of dimension 1 depends on data, and may not "
+                        "be that of a size"));
+}
+
 /// A value that is used elsewhere keeps its size there.
 TEST(RealSizes, AreNotThoseOfOthers) {
   TestModel model;
   model.input("x", {6}).node("NonZero", "x", "z").node("Shape", "z", "s");
   model.ints("place", {1}).node("Gather", "s place", "n");
-  model.node("Expand", "x n", "y").node("Identity", "x", "v").output("v");
+  model.ints("zero", {0}).node("Slice", "x zero n", "y");
+  model.node("Identity", "x", "v").output("v");
   EXPECT_THAT(importModel(model),
               HasSubstr("tarpon.output_sizes = array<i64: 1, 0, 2>"));
 }
