@@ -22,9 +22,9 @@ mlir::Value createIsCounted(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
 mlir::Value getSizeValue(OnnxNode &node, mlir::Value list, int64_t place,
                          const SizeElement &element);
 
-/// Makes the integers of `sizes` those of `shape` that are the most; `real` is
-/// the only one of them that depends on data, if there is one. Emits an error
-/// and fails if there are several.
+/// Sets `shape` to the most that each of `sizes` may be, and `real` to the one
+/// that depends on data, if there is one. Emits an error and fails if there are
+/// several. `list` is the value whose elements the sizes are.
 mlir::LogicalResult readShape(OnnxNode &node, mlir::Value list,
                               llvm::ArrayRef<SizeElement> sizes,
                               llvm::SmallVectorImpl<int64_t> &shape,

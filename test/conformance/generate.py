@@ -21,6 +21,7 @@ import re
 import shutil
 import sys
 import warnings
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,34 @@ def write_case(case, folder: Path) -> None:
                 path.write_bytes(serialise(value, info))
 
 
+def generate_unless_current(
+    description: str | None, sources: Iterable[Path], generate: Callable[[Path], str]
+) -> None:
+    """A program that writes cases to --output unless what is there is newer than its
+    sources, and prints the line that counts them."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
+    output = parser.parse_args().output
+    stamp = output / "stamp"
+    written = stamp.stat().st_mtime if stamp.exists() else 0
+    if all(source.stat().st_mtime < written for source in sources):
+        print(stamp.read_text().strip())
+    else:
+        print(generate(output))
+
+
+def replace_cases(output: Path, write: Callable[[Path], str]) -> str:
+    """Writes cases beside `output`, with the line that counts them, before they take
+    its place."""
+    scratch = output.with_name(output.name + ".tmp")
+    shutil.rmtree(scratch, ignore_errors=True)
+    line = write(scratch)
+    (scratch / "stamp").write_text(line + "\n")
+    shutil.rmtree(output, ignore_errors=True)
+    scratch.rename(output)
+    return line
+
+
 def up_to_date(stamp: Path) -> bool:
     """Whether `stamp` is newer than this file and the onnx package."""
     import onnx
@@ -154,15 +183,13 @@ def generate(output: Path, everything: bool) -> str:
     check_coverage(own + cases, covered)
     # Some names occur twice; the last case counts, as in the onnx package.
     chosen = {case.name: case for case in cases}
-    scratch = output.with_name(output.name + ".tmp")
-    shutil.rmtree(scratch, ignore_errors=True)
-    for case in chosen.values():
-        write_case(case, scratch / case.name)
-    line = f"conformance cases: {len(found)} node tests, {len(chosen)} written"
-    (scratch / "stamp").write_text(line + "\n")
-    shutil.rmtree(output, ignore_errors=True)
-    scratch.rename(output)
-    return line
+
+    def write(folder: Path) -> str:
+        for case in chosen.values():
+            write_case(case, folder / case.name)
+        return f"conformance cases: {len(found)} node tests, {len(chosen)} written"
+
+    return replace_cases(output, write)
 
 
 def main() -> int:

@@ -14,17 +14,14 @@ while DIR is up to date.
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from onnx import ModelProto, ValueInfoProto, helper, numpy_helper
 
-from generate import write_case
+from generate import generate_unless_current, replace_cases, write_case
 from microsoft_attention_cases import attention_cases
 from microsoft_case import Const, MicrosoftCase
 from microsoft_cases import own_cases
@@ -111,35 +108,16 @@ def check_coverage(cases: list[MicrosoftCase]) -> None:
         raise SystemExit("microsoft.py: two cases have the same name")
 
 
-def generate(output: Path) -> str:
-    """Writes the cases below `output` and returns the line that counts them."""
+def write(folder: Path) -> str:
+    """Writes the cases into a folder and returns the line that counts them."""
     cases = own_cases() + attention_cases()
     check_coverage(cases)
-    scratch = output.with_name(output.name + ".tmp")
-    shutil.rmtree(scratch, ignore_errors=True)
     for case in cases:
-        write_case(Complete(case), scratch / case.name)
+        write_case(Complete(case), folder / case.name)
         if case.max_error is not None:
-            (scratch / case.name / "max_error").write_text(f"{case.max_error}\n")
-    line = f"conformance cases: {len(cases)} of com.microsoft"
-    (scratch / "stamp").write_text(line + "\n")
-    shutil.rmtree(output, ignore_errors=True)
-    scratch.rename(output)
-    return line
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes cases of com.microsoft.")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR")
-    output = parser.parse_args().output
-    stamp = output / "stamp"
-    written = stamp.stat().st_mtime if stamp.exists() else 0
-    if all(source.stat().st_mtime < written for source in SOURCES):
-        print(stamp.read_text().strip())
-    else:
-        print(generate(output))
-    return 0
+            (folder / case.name / "max_error").write_text(f"{case.max_error}\n")
+    return f"conformance cases: {len(cases)} of com.microsoft"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generate_unless_current(__doc__, SOURCES, lambda output: replace_cases(output, write))

@@ -11,19 +11,17 @@ while DIR is up to date.
 
 from __future__ import annotations
 
-import argparse
-import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 from onnx import ModelProto, parser
 
-from generate import write_case
+from generate import generate_unless_current, replace_cases, write_case
 from size_cases import AFTER_SELECT, list_inputs, write_graph
 
-SOURCES = [Path(__file__), *Path(__file__).resolve().parent.glob("size_cases.py")]
+FOLDER = Path(__file__).resolve().parent
+SOURCES = [FOLDER / name for name in ("sizes.py", "size_cases.py", "generate.py")]
 
 
 class Complete:
@@ -43,31 +41,12 @@ class Complete:
         ]
 
 
-def generate(output: Path) -> str:
-    """Writes the cases below `output` and returns the line that counts them."""
-    scratch = output.with_name(output.name + ".tmp")
-    shutil.rmtree(scratch, ignore_errors=True)
+def write(folder: Path) -> str:
+    """Writes the cases into a folder and returns the line that counts them."""
     for name in AFTER_SELECT:
-        write_case(Complete(name), scratch / name)
-    line = f"conformance cases: {len(AFTER_SELECT)} of sizes that depend on data"
-    (scratch / "stamp").write_text(line + "\n")
-    shutil.rmtree(output, ignore_errors=True)
-    scratch.rename(output)
-    return line
-
-
-def main() -> int:
-    options = argparse.ArgumentParser(description="Writes cases of sizes that depend on data.")
-    options.add_argument("--output", type=Path, required=True, metavar="DIR")
-    output = options.parse_args().output
-    stamp = output / "stamp"
-    written = stamp.stat().st_mtime if stamp.exists() else 0
-    if all(source.stat().st_mtime < written for source in SOURCES):
-        print(stamp.read_text().strip())
-    else:
-        print(generate(output))
-    return 0
+        write_case(Complete(name), folder / name)
+    return f"conformance cases: {len(AFTER_SELECT)} of sizes that depend on data"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generate_unless_current(__doc__, SOURCES, lambda output: replace_cases(output, write))
