@@ -29,6 +29,8 @@ public:
   }
   Precision getArithmetic(const Problem &problem,
                           const TargetInfo &target) const override;
+  double getSpeedup(Precision arithmetic,
+                    const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
   double getFlopsPerMs(const TargetInfo &target) const override {
     return target.gpu->peakGflops(DType::F32) * 1e6;
@@ -58,6 +60,12 @@ Precision GpuTraits::getArithmetic(const Problem &problem,
   if (dtype == DType::I8 || dtype == DType::U8)
     return Precision::I8;
   return Precision::F32;
+}
+
+double GpuTraits::getSpeedup(Precision arithmetic,
+                             const TargetInfo &target) const {
+  return target.gpu->peakGflops(runtime::getFactorDType(arithmetic)) /
+         target.gpu->peakGflops(DType::F32);
 }
 
 /// Rounding to the 10 bits of TF32 moves each of two factors by at most 2^-11

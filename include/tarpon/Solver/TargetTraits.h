@@ -54,6 +54,13 @@ public:
   virtual runtime::Precision getArithmetic(const Problem &problem,
                                            const TargetInfo &target) const = 0;
 
+  /// How many times as many multiplications and additions as in f32 the target
+  /// does in a second in that arithmetic, by its instructions.
+  virtual double getSpeedup(runtime::Precision /*arithmetic*/,
+                            const TargetInfo & /*target*/) const {
+    return 1;
+  }
+
   /// The id of the solver against which a package's candidates are compared
   /// where there is a device. It is packaged with every layer that has
   /// candidates and to which it applies. "": they are compared with the

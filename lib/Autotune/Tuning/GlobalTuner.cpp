@@ -209,7 +209,8 @@ Status GlobalTuner::timeCloseAgain(llvm::ArrayRef<Trial *> group) {
 Status GlobalTuner::survey() {
   double share = measurer.isNoisy() ? policy::kSurveyShare : 1;
   Deadline end = deadline.part(share);
-  for (llvm::ArrayRef<Trial *> group : groupTrials(trials)) {
+  const TargetInfo &target = model.getKernelCompiler().getTarget();
+  for (llvm::ArrayRef<Trial *> group : groupTrials(trials, target)) {
     for (Trial *trial : group)
       if (Status status = timeUntuned(*trial, end); !status)
         return status;

@@ -17,9 +17,13 @@
 
 namespace tarpon {
 
+struct TargetInfo;
+
 /// Returns the choices in groups of one dtype and fusion, the promising ones
-/// first, in each group, too: models are hardly faster without fusion.
-std::vector<std::vector<Trial *>> groupTrials(std::deque<Trial> &trials);
+/// first, in each group, too. The reference's dtype comes before those that the
+/// target computes in faster, and models are hardly faster without fusion.
+std::vector<std::vector<Trial *>> groupTrials(std::deque<Trial> &trials,
+                                              const TargetInfo &target);
 
 /// Returns the group's untuned plans that may be the fastest of `plans` if each
 /// was disturbed while it was timed; none if there is no other.
