@@ -10,6 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
+CONSTANTS = """
+  one = Constant<value_ints = [1]>()
+  four = Constant<value_ints = [4]>()
+  pair = Constant<value_ints = [2]>()
+  pair_axes = Constant<value_ints = [0, 1]>()
+  last_axis = Constant<value_ints = [-1]>()
+  three = Constant<value_float = 3.0>()
+  yes = Constant<value = bool {1}>()
+"""
+
 SELECT = """
   zero = Constant<value_float = 0.0>()
   mask = Greater(x, zero)
@@ -271,6 +281,135 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Compress<axis = 0>(s, large)
         """,
     ),
+    "mean_of_inputs": ("float[n] y", "t = Sum(s, s, s) y = Mean(t, s)"),
+    "slice_from_the_end": (
+        "float[m] p, float[k] q, float[l, 4] r, float[h] t",
+        """
+        two = Constant<value_ints = [-2]>()
+        end = Constant<value_ints = [9223372036854775807]>()
+        p = Slice(s, two, end)
+        minus_three = Constant<value_ints = [-3]>()
+        last = Constant<value_ints = [-1]>()
+        q = Slice(s, minus_three, last)
+        r = Slice(b, two, end, only)
+        step = Constant<value_ints = [2]>()
+        t = Slice(s, one, end, only, step)
+        """,
+    ),
+    "slice_from_a_size": (
+        "float[m] y, float[6, k] z",
+        """
+        count = Shape(s)
+        two = Constant<value_ints = [2]>()
+        before = Sub(count, two)
+        end = Constant<value_ints = [9223372036854775807]>()
+        y = Slice(x, before, end)
+        z = Slice(boxes, before, count, one)
+        """,
+    ),
+    # What does not count would matter to each of these.
+    "counts_as_divisors": (
+        "int64[m] y, float[m] z",
+        """
+        rough = Round(x)
+        z, first, inverse, counts = Unique(rough)
+        twelve = Constant<value_int = 12>()
+        y = Div(twelve, counts)
+        """,
+    ),
+    "one_for_all": ("float[6] y, float[6] z", "y = Add(x, s) six = Shape(x) z = Expand(s, six)"),
+    "pairs": (
+        "float[n] y",
+        """
+        rows = Unsqueeze(b, one)
+        columns = Unsqueeze(b, only)
+        apart = Sub(rows, columns)
+        far = Abs(apart)
+        sums = ReduceSum<keepdims = 0>(far, last_axis)
+        negated = Neg(sums)
+        y = ReduceMin<axes = [1], keepdims = 0>(negated)
+        """,
+    ),
+    "gram": (
+        "float[n] y, int64[n] a",
+        """
+        columns = Transpose<perm = [1, 0]>(b)
+        products = MatMul(b, columns)
+        negated = Neg(products)
+        y = ReduceMax<axes = [1], keepdims = 0>(negated)
+        weights = Softmax<axis = 1>(negated)
+        a = ArgMin<axis = 1, keepdims = 0>(weights)
+        """,
+    ),
+    "norms": (
+        "float y, float[4] z, float w",
+        """
+        y = ReduceL2<keepdims = 0>(s)
+        z = ReduceLogSum<axes = [0], keepdims = 0>(b)
+        w = ReduceLogSumExp<keepdims = 0>(s)
+        """,
+    ),
+    "scatter_sums": (
+        "float[6] y, float[2] z",
+        """
+        y = ScatterElements<axis = 0, reduction = "add">(x, i, s)
+        two = Constant<value_int = 2>()
+        odd = Mod(i, two)
+        zeros = ConstantOfShape<value = float[1] {0.0}>(pair)
+        z = ScatterElements<axis = 0, reduction = "add">(zeros, odd, s)
+        """,
+    ),
+    "elements_from_the_end": (
+        "float[1, 4] y, float[4] z",
+        """
+        back = Constant<value = int64[1, 4] {-1, -1, -1, -1}>()
+        y = GatherElements<axis = 0>(b, back)
+        last = Constant<value = int64[1] {-1}>()
+        z = GatherND(b, last)
+        """,
+    ),
+    "classes": (
+        "int64[m, 3] y",
+        """
+        all = Unsqueeze(b, only)
+        line = Unsqueeze(s, only)
+        other = Neg(line)
+        both_classes = Concat<axis = 0>(line, other)
+        scores = Unsqueeze(both_classes, only)
+        most = Constant<value_ints = [2]>()
+        overlap = Constant<value_floats = [0.5]>()
+        y = NonMaxSuppression(all, scores, most, overlap)
+        """,
+    ),
+    "joined_and_sorted": (
+        "float[3] v, int64[3] j",
+        """
+        negated = Neg(s)
+        both_lists = Concat<axis = 0>(negated, x)
+        three_ints = Constant<value_ints = [3]>()
+        v, j = TopK<largest = 0>(both_lists, three_ints)
+        """,
+    ),
+    "compressed_columns": (
+        "float[4, m] y",
+        """
+        columns = Transpose<perm = [1, 0]>(b)
+        half = Constant<value_float = 0.5>()
+        large = Less(s, half)
+        y = Compress<axis = 1>(columns, large)
+        """,
+    ),
+    "images": (
+        "float[n, 1, 4, 4] y, float[n, 2, 2, 2] w",
+        """
+        shape = Constant<value_ints = [-1, 1, 2, 2]>()
+        image = Reshape(b, shape)
+        margins = Constant<value_ints = [0, 0, 1, 1, 0, 0, 1, 1]>()
+        y = Pad(image, margins)
+        repeats = Constant<value_ints = [1, 2, 1, 1]>()
+        w = Tile(image, repeats)
+        """,
+    ),
 }
 
 SCORES = {
@@ -281,7 +420,13 @@ SCORES = {
 }
 
 # Cases that need a selected score.
-NEVER_NONE = {"convolution", "expand_others", "gather_last", "named_shape"}
+NEVER_NONE = {
+    "convolution", "elements_from_the_end", "expand_others", "gather_last", "gram", "images",
+    "mean_of_items", "means", "named_shape", "norms", "pairs",
+}  # fmt: skip
+
+# Cases that are valid for some scores only.
+ONLY = {"one_for_all": {"all", "one"}, "pasted": {"some", "all", "one"}}
 
 
 def list_inputs(name: str) -> list[list[np.ndarray]]:
@@ -291,6 +436,7 @@ def list_inputs(name: str) -> list[list[np.ndarray]]:
         np.float32,
     )
     kinds = [kind for kind in SCORES if kind != "none" or name not in NEVER_NONE]
+    kinds = [kind for kind in kinds if kind in ONLY.get(name, SCORES)]
     return [[np.array(SCORES[kind], np.float32), corners] for kind in kinds]
 
 
@@ -300,5 +446,5 @@ def write_graph(name: str) -> str:
     return (
         '<ir_version: 8, opset_import: ["" : 17]>\n'
         f"{name} (float[6] x, float[6, 4] boxes) => ({outputs}) {{\n"
-        f"  one = Constant<value_ints = [1]>()\n{SELECT}{nodes}\n}}"
+        f"{CONSTANTS}{SELECT}{nodes}\n}}"
     )

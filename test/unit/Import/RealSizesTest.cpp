@@ -79,15 +79,17 @@ TEST(RealSizes, GoAlongWithTheirSlices) {
 TEST(RealSizes, LeaveNoOtherDimension) {
   TestModel model;
   model.input("x", {2, 3}).node("NonZero", "x", "z");
-  model.ints("row", {0}).ints("end", {4}).ints("axis", {1}).ints("step", {2});
-  model.node("Slice", "z row end axis step", "y");
+  model.ints("row", {0}).ints("end", {4}).ints("axis", {1});
+  model.ints("step", {-1}).node("Slice", "z end row axis step", "y");
   EXPECT_THAT(importError(model),
-              HasSubstr("dimension 1 of 'z' has a size that depends on data, "
-                        "and does not become one of the result"));
+              HasSubstr("the slice of dimension 1, whose size depends on data, "
+                        "has the step -1, expected 1 or more"));
   TestModel fixed;
   fixed.input("x", {2, 3}).node("NonZero", "x", "z").ints("s", {1, 2, 6});
   fixed.node("Reshape", "z s", "y");
-  EXPECT_THAT(importError(fixed), HasSubstr("dimension 1 of 'z'"));
+  EXPECT_THAT(importError(fixed),
+              HasSubstr("dimension 1 of 'z' has a size that depends on data, "
+                        "and does not become one of the result"));
   TestModel others;
   others.input("x", {2, 3}).input("w", {2, 3});
   others.node("NonZero", "x", "z").node("NonZero", "w", "v");
@@ -124,19 +126,21 @@ TEST(RealSizes, HaveTheirMostInShapes) {
                     HasSubstr("tarpon.output_sizes = array<i64: 0, 1, 1>")));
 }
 
-TEST(RealSizes, AreOneInEachShape) {
+/// Values of the graph may have several, outputs one.
+TEST(RealSizes, AreOneOfEachOutput) {
   TestModel model;
   model.input("x", {2, 3}).node("NonZero", "x", "z").node("Shape", "z", "s");
   model.ints("i", {1, 1}).node("Gather", "s i", "t");
   model.node("ConstantOfShape", "t", "y");
   EXPECT_THAT(importError(model),
-              HasSubstr("a shape has sizes that depend on data in its "
-                        "dimensions 0 and 1"));
+              HasSubstr("the sizes of dimensions 0 and 1 of output 'y' depend "
+                        "on data, and only one may"));
   TestModel below;
   below.input("x", {2, 3}).node("NonZero", "x", "z").node("Shape", "z", "s");
   below.ints("two", {2, 2}).node("Sub", "s two", "t");
   below.node("ConstantOfShape", "t", "y");
-  EXPECT_THAT(importError(below), HasSubstr("dimensions 1 and 1"));
+  EXPECT_THAT(importError(below), HasSubstr("the size of dimension 1 depends "
+                                            "on data, and may be below 0"));
 }
 
 /// Operators that would take what does not count for what does, or give their
@@ -174,8 +178,7 @@ TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
   ends.ints("zero", {0}).ints("one", {1}).node("Shape", "i", "n");
   ends.node("Slice", "g zero n one", "y");
   EXPECT_THAT(importError(ends),
-              HasSubstr("the end of dimension 1 depends on data, and may not "
-                        "be that of a size"));
+              HasSubstr("the sizes of dimensions 0 and 1 of output 'y'"));
 }
 
 /// A value that is used elsewhere keeps its size there.
@@ -233,6 +236,62 @@ TEST(RealSizes, BoundRanges) {
   EXPECT_THAT(importError(steps),
               HasSubstr("to at most 6 by 2.000000e+00, whose size depends on "
                         "data, is not supported"));
+}
+
+/// A model with the n places `i` of x, and the number of them.
+TestModel makePlaces() {
+  TestModel model(17);
+  model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
+  model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
+  model.node("Gather", "x i", "g");
+  return model;
+}
+
+/// Slices that count from the end, or from a place that depends on data, are
+/// gathered; a step divides their number.
+TEST(RealSizes, AreCutFromTheEnd) {
+  TestModel last = makePlaces();
+  last.ints("start", {-2}).ints("end", {100}).node("Slice", "g start end", "y");
+  EXPECT_THAT(importModel(last),
+              AllOf(HasSubstr("tensor<2xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+  TestModel from = makePlaces();
+  from.ints("end", {4}).node("Slice", "x n end", "y");
+  EXPECT_THAT(importModel(from),
+              AllOf(HasSubstr("tensor<4xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+  TestModel steps = makePlaces();
+  steps.ints("start", {1}).ints("end", {100}).ints("axis", {0});
+  steps.ints("step", {2}).node("Slice", "g start end axis step", "y");
+  EXPECT_THAT(importModel(steps),
+              AllOf(HasSubstr("tensor<3xf32>"), HasSubstr("tarpon.div")));
+}
+
+/// Inputs that are joined have one size in all other dimensions.
+TEST(RealSizes, AreThatWhichIsKnown) {
+  TestModel model = makePlaces();
+  model.input("w", {2, 4}).ints("first", {0});
+  model.node("Unsqueeze", "g first", "row");
+  model.node("Concat", "w row", "y").attr("axis", 0);
+  EXPECT_THAT(importModel(model), AllOf(HasSubstr("tensor<3x4xf32>"),
+                                        Not(HasSubstr("output_sizes"))));
+}
+
+/// Where another operand has several slices, one is that of all.
+TEST(RealSizes, MayBeOne) {
+  TestModel model = makePlaces();
+  model.input("w", {6}).node("Add", "w g", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
+}
+
+TEST(RealSizes, StayWhereNothingIsAdded) {
+  TestModel model = makePlaces();
+  model.ints("pads", {0, 1}).node("Pad", "g pads", "y");
+  EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+  TestModel tiled = makePlaces();
+  tiled.ints("two", {2}).node("Tile", "g two", "y");
+  EXPECT_THAT(importError(tiled), HasSubstr("dimension 0 of 'g'"));
 }
 
 TEST(NonZero, SplitsPlaces) {
