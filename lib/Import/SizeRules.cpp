@@ -286,6 +286,20 @@ static Followed followTile(OnnxNode &node, unsigned index, const RealSize &real,
   return isOnce ? pass(real, real.dim) : refuse();
 }
 
+/// The importer gives the result sizes where it resizes. A size that the model
+/// names is no real one.
+static Followed followResize(OnnxNode &node, unsigned index,
+                             const RealSize &real, ArrayRef<int64_t> result) {
+  if (node.hasOwnSize(0) && node.findRealSize(node.getOutput(0), real.dim))
+    return {};
+  bool isNamed = false;
+  if (node.hasInput(3) && !node.hasAttribute("axes"))
+    if (auto sizes = node.getSizes(3, "the input sizes"))
+      isNamed = (*sizes)[real.dim].isKnown();
+  bool stays = result[real.dim] == getInputShape(node, index)[real.dim];
+  return index == 0 && stays && !isNamed ? pass(real, real.dim) : refuse();
+}
+
 static Followed followReduce(OnnxNode &node, unsigned index,
                              const RealSize &real, ArrayRef<int64_t> result) {
   int64_t rank = getRank(getInputShape(node, 0));

@@ -400,12 +400,14 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         """,
     ),
     "images": (
-        "float[n, 1, 4, 4] y, float[n, 2, 2, 2] w",
+        "float[n, 1, 4, 4] y, float[n, 1, 4, 2] z, float[n, 2, 2, 2] w",
         """
         shape = Constant<value_ints = [-1, 1, 2, 2]>()
         image = Reshape(b, shape)
         margins = Constant<value_ints = [0, 0, 1, 1, 0, 0, 1, 1]>()
         y = Pad(image, margins)
+        scales = Constant<value_floats = [1.0, 1.0, 2.0, 1.0]>()
+        z = Resize<mode = "nearest">(image, , scales)
         repeats = Constant<value_ints = [1, 2, 1, 1]>()
         w = Tile(image, repeats)
         """,

@@ -216,7 +216,8 @@ TEST(RealSizes, AreNotSoughtForever) {
     model.node("Min", from + " " + from, "s" + std::to_string(i + 1));
   }
   model.node("ConstantOfShape", "s60", "y");
-  EXPECT_THAT(importError(model), HasSubstr("'s60' is not a constant"));
+  EXPECT_THAT(importError(model),
+              HasSubstr("the sizes of dimensions 0 and 1 of output 'y'"));
 }
 
 TEST(RealSizes, BoundRanges) {
@@ -267,6 +268,40 @@ TEST(RealSizes, AreCutFromTheEnd) {
               AllOf(HasSubstr("tensor<3xf32>"), HasSubstr("tarpon.div")));
 }
 
+/// Numbers of the graph are sizes within their bounds.
+TEST(RealSizes, HaveTheBoundsOfNumbers) {
+  TestModel model = makePlaces();
+  model.floats("low", {}, {0}).floats("high", {}, {5}).ints("first", {2});
+  model.node("Clip", "x low high", "c").node("Floor", "c", "f");
+  model.node("Cast", "f", "k").attr("to", int64_t(onnx::TensorProto::INT64));
+  model.node("Gather", "k first", "s").node("ConstantOfShape", "s", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tensor<5xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+}
+
+TEST(RealSizes, OfResizes) {
+  auto resize = [](const char *mode, int64_t added) {
+    TestModel model = makePlaces();
+    model.input("image", {1, 1, 2, 3}).ints("front", {1, 1, 2});
+    model.ints("added", {added}).node("Add", "n added", "m");
+    model.node("Concat", "front m", "sizes").attr("axis", 0);
+    model.node("Resize", "image - - sizes", "y").attr("mode", mode);
+    return model;
+  };
+  TestModel linear = resize("linear", 1);
+  EXPECT_THAT(importModel(linear),
+              AllOf(HasSubstr("tensor<1x1x2x7xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 3, 1>")));
+  TestModel nearest = resize("nearest", 1);
+  EXPECT_THAT(importError(nearest),
+              HasSubstr("resizes dimension 3 to a size that depends on data, "
+                        "which is supported for floats in the mode linear"));
+  TestModel empty = resize("linear", 0);
+  EXPECT_THAT(importError(empty), HasSubstr("the size of dimension 3 depends "
+                                            "on data, and may be below 1"));
+}
+
 /// Inputs that are joined have one size in all other dimensions.
 TEST(RealSizes, AreThatWhichIsKnown) {
   TestModel model = makePlaces();
@@ -292,6 +327,9 @@ TEST(RealSizes, StayWhereNothingIsAdded) {
   TestModel tiled = makePlaces();
   tiled.ints("two", {2}).node("Tile", "g two", "y");
   EXPECT_THAT(importError(tiled), HasSubstr("dimension 0 of 'g'"));
+  TestModel scaled = makePlaces();
+  scaled.floats("two", {1}, {2}).node("Resize", "g - two", "y");
+  EXPECT_THAT(importError(scaled), HasSubstr("dimension 0 of 'g'"));
 }
 
 TEST(NonZero, SplitsPlaces) {
