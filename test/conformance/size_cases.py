@@ -281,6 +281,95 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Compress<axis = 0>(s, large)
         """,
     ),
+    "loop": (
+        "float y, float[n] z",
+        """
+        count = Size(s)
+        start = Constant<value_float = 1.0>()
+        y, z = Loop(count, yes, start) <
+          body = step (int64 t, bool on, float a) => (bool still, float next, float each) {
+            one_score = Gather(s, t)
+            next = Mul(a, one_score)
+            each = Exp(one_score)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "loop_that_appends": (
+        "float[n, 4] y, float[m, 4] z",
+        """
+        count = Size(s)
+        shape = Constant<value_ints = [0, 4]>()
+        nothing = ConstantOfShape(shape)
+        row = Slice(boxes, only, one)
+        y, z = Loop(count, yes, nothing, row) <
+          body = step (int64 t, bool on, float[k, 4] a, float[l, 4] c)
+            => (bool still, float[k, 4] more, float[l, 4] most) {
+            box = Gather(b, t)
+            line = Unsqueeze(box, only)
+            more = Concat<axis = 0>(a, line)
+            most = Concat<axis = 0>(c, line, line)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "loop_over_one_less": (
+        "float[k] y, float[m] z",
+        """
+        count = Size(s)
+        lower = Constant<value_int = 1>()
+        less = Sub(count, lower)
+        y, z = Loop(less, yes, s) <
+          body = step (int64 t, bool on, float[k] a) => (bool still, float[k] more, float each) {
+            more = Concat<axis = 0>(a, s)
+            each = ReduceSum<keepdims = 0>(a)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "pasted": (
+        "float[n, 4, 5] y",
+        """
+        count = Size(s)
+        shape = Constant<value_ints = [0, 4, 5]>()
+        nothing = ConstantOfShape(shape)
+        small = Clip(b, zero, three)
+        places = Cast<to = 7>(small)
+        y = Loop(count, yes, nothing) <
+          body = step (int64 t, bool on, float[k, 4, 5] a) => (bool still, float[k, 4, 5] more) {
+            corner = Gather(places, t)
+            left = Slice(corner, only, one)
+            two = Constant<value_ints = [2]>()
+            next_place = Constant<value_ints = [3]>()
+            right = Slice(corner, two, next_place)
+            wide = Sub(right, left)
+            wider = Add(wide, one)
+            width = Max(wider, one)
+            image_values = Gather(b, t)
+            image_shape = Constant<value_ints = [1, 1, 2, 2]>()
+            image = Reshape(image_values, image_shape)
+            front = Constant<value_ints = [1, 1, 4]>()
+            sizes = Concat<axis = 0>(front, width)
+            large = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel">(image, , , sizes)
+            plane = Squeeze(large, pair_axes)
+            shape_before = Concat<axis = 0>(four, left)
+            before = ConstantOfShape(shape_before)
+            joined = Concat<axis = 1>(before, plane)
+            last = Constant<value_ints = [5]>()
+            filled_shape = Constant<value_ints = [4, 5]>()
+            filled = ConstantOfShape(filled_shape)
+            longer = Concat<axis = 1>(joined, filled)
+            cut = Slice(longer, only, last, one)
+            item = Unsqueeze(cut, only)
+            more = Concat<axis = 0>(a, item)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
     "mean_of_inputs": ("float[n] y", "t = Sum(s, s, s) y = Mean(t, s)"),
     "slice_from_the_end": (
         "float[m] p, float[k] q, float[l, 4] r, float[h] t",
