@@ -370,6 +370,24 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         >
         """,
     ),
+    "means": (
+        "float y, float[4] z, float[n] w, int64 v",
+        """
+        y = ReduceMean<keepdims = 0>(s)
+        z = ReduceMean<axes = [0], keepdims = 0>(b)
+        w = ReduceMean<axes = [1], keepdims = 0>(b)
+        v = ReduceMean<keepdims = 0>(i)
+        """,
+    ),
+    "mean_of_items": (
+        "float[1, 2, 1] y, float[n, 1, 1] z",
+        """
+        shape = Constant<value_ints = [-1, 2, 2]>()
+        items = Reshape(b, shape)
+        y = ReduceMean<axes = [0, 2]>(items)
+        z = ReduceMean<axes = [1, 2]>(items)
+        """,
+    ),
     "mean_of_inputs": ("float[n] y", "t = Sum(s, s, s) y = Mean(t, s)"),
     "slice_from_the_end": (
         "float[m] p, float[k] q, float[l, 4] r, float[h] t",
@@ -408,7 +426,7 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
     ),
     "one_for_all": ("float[6] y, float[6] z", "y = Add(x, s) six = Shape(x) z = Expand(s, six)"),
     "pairs": (
-        "float[n] y",
+        "float[n] y, float z",
         """
         rows = Unsqueeze(b, one)
         columns = Unsqueeze(b, only)
@@ -417,6 +435,7 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         sums = ReduceSum<keepdims = 0>(far, last_axis)
         negated = Neg(sums)
         y = ReduceMin<axes = [1], keepdims = 0>(negated)
+        z = ReduceMean<keepdims = 0>(sums)
         """,
     ),
     "gram": (

@@ -100,7 +100,7 @@ TEST(RealSizes, LeaveNoOtherDimension) {
 TEST(RealSizes, AreNotTakenByAll) {
   TestModel model;
   model.input("x", {2, 3}).node("NonZero", "x", "z");
-  model.node("ReduceMean", "z", "y");
+  model.node("Hardmax", "z", "y");
   EXPECT_THAT(importError(model),
               HasSubstr("the size of 'z' depends on data, which the operator "
                         "does not take"));
@@ -266,6 +266,15 @@ TEST(RealSizes, AreCutFromTheEnd) {
   steps.ints("step", {2}).node("Slice", "g start end axis step", "y");
   EXPECT_THAT(importModel(steps),
               AllOf(HasSubstr("tensor<3xf32>"), HasSubstr("tarpon.div")));
+}
+
+/// The number of the slices that count divides their sum.
+TEST(RealSizes, DivideMeans) {
+  TestModel model = makePlaces();
+  model.node("ReduceMean", "g", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.reduce_sum"), HasSubstr("tarpon.div"),
+                    Not(HasSubstr("reduce_mean"))));
 }
 
 /// Numbers of the graph are sizes within their bounds.
