@@ -29,8 +29,11 @@ static Value createNumberFill(OnnxNode &node, Fill fill, Type elementType) {
   bool isLast = fill == Fill::Last;
   bool isLowest = isLast ? node.getBool("largest", true) : fill == Fill::Lowest;
   if (isa<FloatType>(elementType)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return node.createNumber(isLowest ? -infinity : infinity, elementType);
+    // No number is behind NaN.
+    double highest = isLast ? std::numeric_limits<double>::quiet_NaN()
+                            : std::numeric_limits<double>::infinity();
+    double lowest = -std::numeric_limits<double>::infinity();
+    return node.createNumber(isLowest ? lowest : highest, elementType);
   }
   unsigned bits = elementType.getIntOrFloatBitWidth();
   auto value = elementType.isUnsignedInteger() || bits == 1

@@ -389,6 +389,16 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         """,
     ),
     "mean_of_inputs": ("float[n] y", "t = Sum(s, s, s) y = Mean(t, s)"),
+    "top_k_of_the_smallest": (
+        "float[m] v, int64[m] j",
+        """
+        third = Constant<value_float = 0.3>()
+        less = Sub(s, third)
+        numbers = Log(less)
+        k = Shape(s)
+        v, j = TopK<largest = 0>(numbers, k)
+        """,
+    ),
     "slice_from_the_end": (
         "float[m] p, float[k] q, float[l, 4] r, float[h] t",
         """

@@ -329,6 +329,13 @@ TEST(RealSizes, MayBeOne) {
               AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
 }
 
+/// Nothing is behind NaN.
+TEST(RealSizes, AreSortedBehindNaN) {
+  TestModel model = makePlaces();
+  model.node("TopK", "g n", "y j").attr("largest", int64_t(0));
+  EXPECT_THAT(importModel(model), HasSubstr("0x7FC00000"));
+}
+
 TEST(RealSizes, StayWhereNothingIsAdded) {
   TestModel model = makePlaces();
   model.ints("pads", {0, 1}).node("Pad", "g pads", "y");
