@@ -144,17 +144,38 @@ void importGather(OnnxNode &node) {
   node.setOutput(0, node.reshape(rows, shape));
 }
 
-/// Without an axis, the input is flattened.
+/// Returns how many slices of the input a condition may select, if that depends
+/// on data. Without an axis, the input is flattened.
+static Value findSelectable(OnnxNode &node, int64_t axis) {
+  Value input = node.getInput(0);
+  if (node.hasAttribute("axis")) {
+    std::optional<RealSize> real = node.findRealSize(input, axis);
+    return real ? real->size : Value();
+  }
+  RealSizes sizes = node.findRealSizes(input);
+  if (sizes.empty())
+    return nullptr;
+  int64_t each = multiply(getShape(input).drop_front(sizes[0].dim + 1));
+  return node.create<MulOp>(sizes[0].size, node.createInts({each}));
+}
+
+/// Without an axis, the input is flattened. Of a condition that is longer than
+/// the input is, the rest selects nothing.
 void importCompress(OnnxNode &node) {
-  Value data = node.getInput(0);
+  Value data = node.getInput(0), selects = node.getInput(1);
   if (!node.hasAttribute("axis"))
     data = node.reshape(data, {multiply(getShape(data))});
   int64_t axis = node.getAxis("axis", 0, getShape(data).size());
   if (node.hasFailed())
     return;
-  if (!OnnxNode::getConstant(node.getInput(1))) {
+  Value selectable = findSelectable(node, axis);
+  if (selectable && getShape(selects).size() == 1)
+    selects = node.create<WhereOp>(
+        createIsCounted(node, getShape(selects), {0, selectable}), selects,
+        node.createNumber(0, getTensorType(selects).getElementType()));
+  if (selectable || !OnnxNode::getConstant(selects)) {
     Value count;
-    Value slices = compress(node, data, node.getInput(1), axis, count);
+    Value slices = compress(node, data, selects, axis, count);
     return node.setOutput(0, slices, RealSize{axis, count});
   }
   std::optional<SmallVector<int64_t>> condition =

@@ -517,6 +517,16 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Compress<axis = 1>(columns, large)
         """,
     ),
+    "compress_by_a_longer_condition": (
+        "float[m] y, float[k, 4] z, float[h] w",
+        """
+        y = Compress<axis = 0>(s, mask)
+        some = Constant<value = bool[6] {1, 0, 1, 1, 0, 1}>()
+        z = Compress<axis = 0>(b, some)
+        more = Constant<value = bool[12] {0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1}>()
+        w = Compress(b, more)
+        """,
+    ),
     "images": (
         "float[n, 1, 4, 4] y, float[n, 1, 4, 2] z, float[n, 2, 2, 2] w",
         """
