@@ -27,15 +27,14 @@ static bool isFixed(OnnxNode &node, Value input, const Shape &result,
                     int64_t dim) {
   ArrayRef<int64_t> shape = getShape(input);
   int64_t place = dim - static_cast<int64_t>(result.size() - shape.size());
-  std::optional<RealSize> real = node.findRealSize(input);
-  return place >= 0 && shape[place] > 1 && !(real && real->dim == place);
+  return place >= 0 && shape[place] > 1 && !node.findRealSize(input, place);
 }
 
 void importExpand(OnnxNode &node) {
   Value input = node.getInput(0);
   auto sizes = node.getSizes(1, "the shape");
   SmallVector<int64_t> shape;
-  std::optional<RealSize> real;
+  RealSizes real;
   if (!sizes || failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
   std::optional<Shape> both = broadcastShapes(getShape(input), shape);
@@ -44,13 +43,14 @@ void importExpand(OnnxNode &node) {
                      << getTensorType(input);
     return;
   }
-  if (real)
-    real->dim += static_cast<int64_t>(both->size() - shape.size());
-  if (real && isFixed(node, input, *both, real->dim))
-    real.reset();
+  for (RealSize &size : real)
+    size.dim += static_cast<int64_t>(both->size() - shape.size());
+  llvm::erase_if(real, [&](const RealSize &size) {
+    return isFixed(node, input, *both, size.dim);
+  });
   Value result = node.broadcast(input, *both);
-  if (real && result == input)
-    result = copyAlong(node, result, real->dim);
+  if (!real.empty() && result == input)
+    result = copyAlong(node, result, real.front().dim);
   node.setOutput(0, result, real);
 }
 

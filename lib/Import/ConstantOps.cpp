@@ -58,7 +58,7 @@ void importConstant(OnnxNode &node) {
 void importConstantOfShape(OnnxNode &node) {
   auto sizes = node.getSizes(0, "the shape");
   SmallVector<int64_t> shape;
-  std::optional<RealSize> real;
+  RealSizes real;
   if (!sizes || failed(readShape(node, node.getInput(0), *sizes, shape, real)))
     return;
   Value value;

@@ -1,4 +1,4 @@
-//===- ControlFlowOps.cpp - Import of If, Loop, Scan and optionals --------===//
+//===- ControlFlowOps.cpp - Import of If, Scan and optionals --------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,14 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OnnxNode.h"
+#include "BodyResults.h"
 #include "OpTable.h"
+#include "Selection.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 
@@ -29,104 +27,6 @@ using Values = SmallVector<Value>;
 //===----------------------------------------------------------------------===//
 // If
 //===----------------------------------------------------------------------===//
-
-/// Returns true if `value` holds one bool; emits an error otherwise.
-static bool checkCondition(OnnxNode &node, Value value) {
-  if (getTensorType(value).getElementType().isInteger(1) &&
-      multiply(getShape(value)) == 1)
-    return true;
-  node.emitError() << "the condition is " << getTensorType(value)
-                   << ", expected one bool";
-  return false;
-}
-
-static bool isTrue(ElementsAttr condition) {
-  return readInts(condition).front() != 0;
-}
-
-/// Sets the outputs, the last of which a node may leave out.
-static void setOutputs(OnnxNode &node, ArrayRef<Value> values) {
-  if (values.size() < node.getNumOutputs()) {
-    node.emitError() << "the sub-graph has " << values.size()
-                     << " outputs, but the node has " << node.getNumOutputs();
-    return;
-  }
-  for (auto [index, value] : llvm::enumerate(values))
-    node.setOutput(index, value);
-}
-
-namespace {
-/// The results of both branches for one output.
-struct Branches {
-  Value whenTrue, whenFalse;
-};
-} // namespace
-
-/// Returns the only dimension in which the results differ in their sizes, the
-/// first one if they do not differ, and none if they differ in more.
-static std::optional<int64_t> findOpenDim(OnnxNode &node, Branches results) {
-  RankedTensorType lhs = getTensorType(results.whenTrue),
-                   rhs = getTensorType(results.whenFalse);
-  if (lhs.getElementType() != rhs.getElementType() ||
-      lhs.getRank() != rhs.getRank())
-    return std::nullopt;
-  std::optional<int64_t> open;
-  auto add = [&](int64_t dim) {
-    bool isOther = open && *open != dim;
-    open = dim;
-    return !isOther;
-  };
-  for (int64_t dim = 0; dim < lhs.getRank(); ++dim)
-    if (lhs.getDimSize(dim) != rhs.getDimSize(dim) && !add(dim))
-      return std::nullopt;
-  for (Value value : {results.whenTrue, results.whenFalse})
-    if (auto real = node.findRealSize(value); real && !add(real->dim))
-      return std::nullopt;
-  return open.value_or(0);
-}
-
-/// Appends zeros along a dimension.
-static Value padTo(OnnxNode &node, Value value, int64_t dim, int64_t size) {
-  SmallVector<int64_t> shape(getShape(value));
-  shape[dim] = size;
-  if (multiply(getShape(value)) == 0)
-    return node.createZeros(shape, getTensorType(value).getElementType());
-  return node.slice(value, dim, 0, size);
-}
-
-/// The size of a result, as a value of i64 and one element.
-static Value getSize(OnnxNode &node, Value value, int64_t dim) {
-  if (auto real = node.findRealSize(value))
-    return real->size;
-  return node.createInts({getShape(value)[dim]});
-}
-
-/// Returns the result that the condition selects at run time. The size of a
-/// dimension depends on the condition where the branches give different ones.
-static Value select(OnnxNode &node, Value condition, Branches results,
-                    std::optional<RealSize> &real) {
-  auto [lhs, rhs] = results;
-  std::optional<int64_t> dim = findOpenDim(node, results);
-  if (!dim) {
-    node.emitError() << "the branches give " << lhs.getType() << " and "
-                     << rhs.getType() << ", and the condition '"
-                     << node.getInputName(0) << "' is not a constant";
-    return nullptr;
-  }
-  bool isOpen = lhs.getType() != rhs.getType() || node.findRealSize(lhs) ||
-                node.findRealSize(rhs);
-  if (isOpen) {
-    real =
-        RealSize{*dim, node.create<WhereOp>(condition, getSize(node, lhs, *dim),
-                                            getSize(node, rhs, *dim))};
-    int64_t most = std::max(getShape(lhs)[*dim], getShape(rhs)[*dim]);
-    lhs = padTo(node, lhs, *dim, most);
-    rhs = padTo(node, rhs, *dim, most);
-  }
-  if (lhs && multiply(getShape(lhs)) == 0)
-    return lhs;
-  return node.create<WhereOp>(condition, lhs, rhs);
-}
 
 /// Sets the outputs to those of the branch that the condition selects at run
 /// time; where they have different types, it may be known after all.
@@ -147,9 +47,14 @@ static void selectBranch(OnnxNode &node, ArrayRef<Value> whenTrue,
   }
   Value condition = node.reshape(node.getInput(0), {});
   for (size_t i = 0; i < count; ++i) {
-    std::optional<RealSize> real;
-    Value result = select(node, condition, {whenTrue[i], whenFalse[i]}, real);
-    node.setOutput(i, result, real);
+    SizedValue lhs = getSized(node, whenTrue[i]),
+               rhs = getSized(node, whenFalse[i]);
+    SizedValue result = selectValue(node, condition, lhs, rhs);
+    if (!result.value)
+      node.emitError() << "the branches give " << lhs.value.getType() << " and "
+                       << rhs.value.getType() << ", and the condition '"
+                       << node.getInputName(0) << "' is not a constant";
+    node.setOutput(i, result.value, result.sizes);
   }
 }
 
@@ -170,170 +75,6 @@ void importIf(OnnxNode &node) {
     return setOutputs(node, isTrue(known) ? *whenTrue : *whenFalse);
   selectBranch(node, *whenTrue, *whenFalse);
 }
-
-//===----------------------------------------------------------------------===//
-// Stacks of what iterations give
-//===----------------------------------------------------------------------===//
-
-/// Joins values of one shape along a new dimension.
-static Value stack(OnnxNode &node, ArrayRef<Value> values, int64_t axis,
-                   bool reverse = false) {
-  Values parts;
-  for (Value value : values) {
-    if (node.findRealSize(value)) {
-      node.emitError() << "iterations give values whose size depends on data";
-      return nullptr;
-    }
-    if (value.getType() != values.front().getType()) {
-      node.emitError() << "iterations give both " << values.front().getType()
-                       << " and " << value.getType();
-      return nullptr;
-    }
-    SmallVector<int64_t> shape(getShape(value));
-    shape.insert(shape.begin() + axis, 1);
-    parts.push_back(node.reshape(value, shape));
-  }
-  if (reverse)
-    std::reverse(parts.begin(), parts.end());
-  return node.concat(parts, axis);
-}
-
-/// The stack of an output of a body that never runs, which has to declare its
-/// shape.
-static Value createEmptyStack(OnnxNode &node,
-                              const onnx::ValueInfoProto &info) {
-  const onnx::TypeProto::Tensor &type = info.type().tensor_type();
-  std::optional<runtime::DType> dtype = getDType(type.elem_type());
-  SmallVector<int64_t> shape = {0};
-  bool isKnown = dtype && type.has_shape();
-  for (const auto &dim : type.shape().dim()) {
-    isKnown &= dim.has_dim_value() && dim.dim_value() >= 0;
-    shape.push_back(dim.dim_value());
-  }
-  if (!isKnown || !countElements(shape)) {
-    node.emitError() << "the loop does not run, and output '" << info.name()
-                     << "' of its body has no known shape";
-    return nullptr;
-  }
-  Type elementType = getElementType(node.getBuilder().getContext(), *dtype);
-  return node.createConstant(RankedTensorType::get(shape, elementType), {});
-}
-
-//===----------------------------------------------------------------------===//
-// Loop
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Unrolls one Loop.
-class LoopUnroller {
-public:
-  explicit LoopUnroller(OnnxNode &node) : node(node) {}
-
-  void unroll();
-
-private:
-  enum Input { TripCount, Condition, FirstCarried };
-
-  bool readBounds();
-  bool runBody(int64_t iteration);
-  void setResults();
-
-  OnnxNode &node;
-  const onnx::GraphProto *body = nullptr;
-  int64_t tripCount = std::numeric_limits<int64_t>::max();
-  bool goesOn = true;
-  /// The condition as the body sees it; only true lets it run.
-  Value condition;
-  Values carried;
-  /// For each further output of the body, the values of all iterations.
-  std::vector<Values> stacks;
-};
-
-} // namespace
-
-bool LoopUnroller::readBounds() {
-  if (node.hasInput(TripCount)) {
-    std::optional<double> count =
-        node.getConstantNumber(TripCount, "the trip count");
-    // Every loop of so many iterations is too long.
-    constexpr double most = 1e15;
-    tripCount = static_cast<int64_t>(std::clamp(count.value_or(0), 0.0, most));
-  }
-  SmallVector<int64_t> shape;
-  if (node.hasInput(Condition)) {
-    if (!checkCondition(node, node.getInput(Condition)))
-      return false;
-    shape.assign(getShape(node.getInput(Condition)));
-    ElementsAttr known = node.getConstantInput(Condition, "the condition");
-    goesOn = known && isTrue(known);
-  }
-  condition =
-      node.reshape(node.createNumber(1, node.getBuilder().getI1Type()), shape);
-  for (unsigned i = FirstCarried; i < node.getNumInputs(); ++i) {
-    carried.push_back(node.getInput(i));
-    if (!carried.back())
-      node.emitError() << "input " << i << " is missing";
-  }
-  return !node.hasFailed();
-}
-
-bool LoopUnroller::runBody(int64_t iteration) {
-  Values inputs = {node.createInts({iteration}, /*scalar=*/true), condition};
-  llvm::append_range(inputs, carried);
-  std::optional<Values> outputs = node.importBody(*body, inputs);
-  if (!outputs)
-    return false;
-  if (node.hasInput(Condition)) {
-    ElementsAttr known = node.evaluate(outputs->front());
-    if (!known || known.getNumElements() != 1 ||
-        !known.getElementType().isInteger(1)) {
-      node.emitError() << "the condition that iteration " << iteration
-                       << " computes is not known while compiling";
-      return false;
-    }
-    goesOn = isTrue(known);
-  }
-  auto results = ArrayRef(*outputs).drop_front();
-  carried.assign(results.take_front(carried.size()));
-  for (auto [stack, value] :
-       llvm::zip_equal(stacks, results.drop_front(carried.size())))
-    stack.push_back(value);
-  return true;
-}
-
-void LoopUnroller::setResults() {
-  Values results = carried;
-  for (auto [index, values] : llvm::enumerate(stacks)) {
-    size_t output = carried.size() + index;
-    Value result;
-    if (node.isOutputUsed(output))
-      result = values.empty() ? createEmptyStack(node, body->output(1 + output))
-                              : stack(node, values, 0);
-    results.push_back(result);
-  }
-  setOutputs(node, results);
-}
-
-void LoopUnroller::unroll() {
-  body = node.getGraph("body");
-  if (!body || !readBounds())
-    return;
-  int64_t numStacks = body->output_size() - 1 - int64_t(carried.size());
-  if (numStacks < 0) {
-    node.emitError() << "the body has " << body->output_size()
-                     << " outputs, expected " << 1 + carried.size()
-                     << " or more";
-    return;
-  }
-  stacks.resize(numStacks);
-  for (int64_t i = 0; i < tripCount && goesOn; ++i)
-    if (!runBody(i))
-      return;
-  setResults();
-}
-
-void importLoop(OnnxNode &node) { LoopUnroller(node).unroll(); }
 
 //===----------------------------------------------------------------------===//
 // Scan
@@ -485,7 +226,7 @@ std::optional<Values> ScanUnroller::run(Values states,
     int64_t axis = node.normalizeAxis(scan.axis, rank + 1);
     if (node.hasFailed())
       return std::nullopt;
-    states.push_back(stack(node, values, axis, scan.reverse));
+    states.push_back(stackValues(node, values, axis, scan.reverse));
   }
   return node.hasFailed() ? std::nullopt : std::optional(states);
 }
@@ -521,7 +262,7 @@ void ScanUnroller::unroll() {
   }
   Values results;
   for (ArrayRef<Value> values : items)
-    results.push_back(values.empty() ? Value() : stack(node, values, 0));
+    results.push_back(values.empty() ? Value() : stackValues(node, values, 0));
   setOutputs(node, results);
 }
 

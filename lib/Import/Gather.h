@@ -1,4 +1,4 @@
-//===- Gather.h - Elements at run-time indices ------------------*- C++ -*-===//
+//===- Gather.h - Elements and slices at indices ----------------*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +11,11 @@
 #include "OnnxNode.h"
 
 namespace tarpon {
+
+/// Returns the slices of `data` along `axis` at these places, which follow each
+/// other in long runs.
+mlir::Value selectSlices(OnnxNode &node, mlir::Value data, int64_t axis,
+                         llvm::ArrayRef<int64_t> indices);
 
 /// Returns, for each index, the element of `data` at its own place but for
 /// `axis`, where it has the index: GatherElements of ONNX.

@@ -173,13 +173,12 @@ static std::optional<ScatterMode> getReduction(OnnxNode &node) {
 /// nothing is written.
 static Value dropUncounted(OnnxNode &node, Value places, Value indices,
                            int64_t behind) {
-  std::optional<RealSize> real = node.findRealSize(indices);
-  if (!real || !places ||
-      real->dim >= static_cast<int64_t>(getShape(places).size()))
-    return places;
-  return node.create<WhereOp>(createIsCounted(node, getShape(places), *real),
-                              places,
-                              node.createInts({behind}, /*scalar=*/true));
+  for (const RealSize &real : node.findRealSizes(indices))
+    if (places && real.dim < static_cast<int64_t>(getShape(places).size()))
+      places = node.create<WhereOp>(
+          createIsCounted(node, getShape(places), real), places,
+          node.createInts({behind}, /*scalar=*/true));
+  return places;
 }
 
 static Value createScatter(OnnxNode &node, Value data, Value indices,

@@ -270,8 +270,15 @@ LogicalResult GraphBuilder::importBody(OnnxNode &node,
                                        const onnx::GraphProto &proto,
                                        ArrayRef<Value> inputs,
                                        SmallVector<Value> &outputs) {
+  FailureOr<Body *> body = getBody(proto);
+  if (failed(body))
+    return failure();
+  auto isKnown = [&](const onnx::NodeProto &inner) {
+    return inner.op_type() == "Constant" && inner.output_size() == 1 &&
+           (*body)->constants.contains(inner.output(0));
+  };
   // An iteration without nodes counts, too, lest a loop never end.
-  bodyNodes += 1 + proto.node_size();
+  bodyNodes += 1 + proto.node_size() - llvm::count_if(proto.node(), isKnown);
   if (bodyNodes > maxBodyNodes)
     return node.emitError() << "the sub-graphs make more than " << maxBodyNodes
                             << " nodes when loops are unrolled";
@@ -279,19 +286,15 @@ LogicalResult GraphBuilder::importBody(OnnxNode &node,
     return node.emitError()
            << "the sub-graph '" << proto.name() << "' has "
            << proto.input_size() << " inputs, expected " << inputs.size();
-  FailureOr<Body *> body = getBody(proto);
-  if (failed(body))
-    return failure();
   BodyScope scope(graph, **body);
   for (auto [info, value] : llvm::zip_equal(proto.input(), inputs))
     graph.values[info.name()] = value;
   for (const onnx::NodeProto &inner : proto.node()) {
-    bool isConstant = inner.op_type() == "Constant" && inner.output_size() == 1;
-    if (isConstant && (*body)->constants.contains(inner.output(0)))
+    if (isKnown(inner))
       continue;
     if (failed(importNode(inner)))
       return failure();
-    if (isConstant)
+    if (inner.op_type() == "Constant" && inner.output_size() == 1)
       (*body)->constants[inner.output(0)] =
           graph.values.lookup(inner.output(0));
   }
@@ -323,11 +326,11 @@ LogicalResult GraphBuilder::checkOutput(const onnx::ValueInfoProto &output,
     return success();
   if (declared.shape().dim_size() != type.getRank())
     return mismatch();
-  auto real = graph.sizes.find(value);
-  int64_t sizeDim = real == graph.sizes.end() ? 0 : real->second.dim;
+  RealSizes sizes = graph.sizes.lookup(value);
   // The leading dimension is often exported wrongly, and may have been bound.
   for (int64_t i = 1; i < type.getRank(); ++i) {
-    if (i == sizeDim)
+    if (llvm::any_of(sizes,
+                     [&](const RealSize &size) { return size.dim == i; }))
       continue;
     const auto &dim = declared.shape().dim(i);
     if (dim.has_dim_value() && dim.dim_value() > 0 &&
@@ -338,20 +341,26 @@ LogicalResult GraphBuilder::checkOutput(const onnx::ValueInfoProto &output,
 }
 
 /// Sizes that depend on data are outputs of their own, behind all others.
-void GraphBuilder::returnSizes(SmallVector<Value> &results) {
+LogicalResult GraphBuilder::returnSizes(SmallVector<Value> &results) {
   SmallVector<int64_t> attribute;
   for (auto [index, output] : llvm::enumerate(model.getGraph().output())) {
-    auto real = graph.sizes.find(results[index]);
-    if (real == graph.sizes.end())
+    RealSizes sizes = graph.sizes.lookup(results[index]);
+    if (sizes.empty())
       continue;
-    attribute.append({static_cast<int64_t>(index), real->second.dim,
+    if (sizes.size() > 1)
+      return model.emitError()
+             << "the sizes of dimensions " << sizes[0].dim << " and "
+             << sizes[1].dim << " of output '" << output.name()
+             << "' depend on data, and only one may";
+    attribute.append({static_cast<int64_t>(index), sizes[0].dim,
                       static_cast<int64_t>(results.size())});
-    results.push_back(real->second.size);
+    results.push_back(sizes[0].size);
     sizeNames.push_back(output.name() + ".size");
   }
   if (!attribute.empty())
     function->setAttr("tarpon.output_sizes",
                       graph.builder.getDenseI64ArrayAttr(attribute));
+  return success();
 }
 
 LogicalResult GraphBuilder::createReturn() {
@@ -362,7 +371,8 @@ LogicalResult GraphBuilder::createReturn() {
       return failure();
     results.push_back(value);
   }
-  returnSizes(results);
+  if (failed(returnSizes(results)))
+    return failure();
   func::ReturnOp::create(graph.builder, model.getLoc(), results);
   function.setFunctionType(graph.builder.getFunctionType(
       function.getArgumentTypes(), ValueRange(results).getTypes()));

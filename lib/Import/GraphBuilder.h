@@ -52,7 +52,7 @@ private:
   mlir::LogicalResult checkOutput(const onnx::ValueInfoProto &output,
                                   mlir::Value value);
   mlir::LogicalResult createReturn();
-  void returnSizes(llvm::SmallVector<mlir::Value> &results);
+  mlir::LogicalResult returnSizes(llvm::SmallVector<mlir::Value> &results);
   void eraseDeadOps();
   void setAttributes();
 

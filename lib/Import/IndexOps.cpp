@@ -57,8 +57,8 @@ static Value selectConstant(OnnxNode &node, ElementsAttr data, int64_t axis,
 }
 
 /// The elements at `indices`, which are in range, along `axis`.
-static Value select(OnnxNode &node, Value data, int64_t axis,
-                    ArrayRef<int64_t> indices) {
+Value selectSlices(OnnxNode &node, Value data, int64_t axis,
+                   ArrayRef<int64_t> indices) {
   if (ElementsAttr constant = OnnxNode::getConstant(data))
     return selectConstant(node, constant, axis, indices);
   SmallVector<Value> parts;
@@ -84,6 +84,24 @@ static Value select(OnnxNode &node, Value data, int64_t axis,
                                node.getBuilder().getI64IntegerAttr(axis));
 }
 
+/// Returns the elements of a short list of i64 at `indices` as a constant of
+/// their shape, if they are known: a shape has known sizes beside one that
+/// depends on data. Returns null otherwise.
+static Value gatherKnown(OnnxNode &node, ArrayRef<int64_t> indices,
+                         ArrayRef<int64_t> shape) {
+  RankedTensorType type = getTensorType(node.getInput(0));
+  if (type.getRank() != 1 || !type.getElementType().isInteger(64))
+    return nullptr;
+  auto sizes = node.findSizes(0);
+  SmallVector<int64_t> known;
+  for (int64_t index : indices) {
+    if (!sizes || !(*sizes)[index].isKnown())
+      return nullptr;
+    known.push_back((*sizes)[index].least);
+  }
+  return node.reshape(node.createInts(known), shape);
+}
+
 void importGather(OnnxNode &node) {
   Value data = node.getInput(0);
   SmallVector<int64_t> shape(getShape(data));
@@ -94,8 +112,7 @@ void importGather(OnnxNode &node) {
   if (node.hasFailed())
     return;
   ElementsAttr indicesAttr = OnnxNode::getConstant(node.getInput(1));
-  std::optional<RealSize> real = node.findRealSize(data);
-  bool mayBeBehind = real && real->dim == axis;
+  bool mayBeBehind = node.findRealSize(data, axis).has_value();
   SmallVector<int64_t> indices;
   if (indicesAttr) {
     indices = readInts(indicesAttr);
@@ -117,25 +134,48 @@ void importGather(OnnxNode &node) {
     }
     index += index < 0 ? shape[axis] : 0;
   }
-  Value rows = select(node, data, axis, indices);
-  // The indices' shape replaces the axis.
   ArrayRef<int64_t> inner = indicesAttr.getShapedType().getShape();
+  if (Value known = gatherKnown(node, indices, inner))
+    return node.setOutput(0, known);
+  Value rows = selectSlices(node, data, axis, indices);
+  // The indices' shape replaces the axis.
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, inner.begin(), inner.end());
   node.setOutput(0, node.reshape(rows, shape));
 }
 
-/// Without an axis, the input is flattened.
+/// Returns how many slices of the input a condition may select, if that depends
+/// on data. Without an axis, the input is flattened.
+static Value findSelectable(OnnxNode &node, int64_t axis) {
+  Value input = node.getInput(0);
+  if (node.hasAttribute("axis")) {
+    std::optional<RealSize> real = node.findRealSize(input, axis);
+    return real ? real->size : Value();
+  }
+  RealSizes sizes = node.findRealSizes(input);
+  if (sizes.empty())
+    return nullptr;
+  int64_t each = multiply(getShape(input).drop_front(sizes[0].dim + 1));
+  return node.create<MulOp>(sizes[0].size, node.createInts({each}));
+}
+
+/// Without an axis, the input is flattened. Of a condition that is longer than
+/// the input is, the rest selects nothing.
 void importCompress(OnnxNode &node) {
-  Value data = node.getInput(0);
+  Value data = node.getInput(0), selects = node.getInput(1);
   if (!node.hasAttribute("axis"))
     data = node.reshape(data, {multiply(getShape(data))});
   int64_t axis = node.getAxis("axis", 0, getShape(data).size());
   if (node.hasFailed())
     return;
-  if (!OnnxNode::getConstant(node.getInput(1))) {
+  Value selectable = findSelectable(node, axis);
+  if (selectable && getShape(selects).size() == 1)
+    selects = node.create<WhereOp>(
+        createIsCounted(node, getShape(selects), {0, selectable}), selects,
+        node.createNumber(0, getTensorType(selects).getElementType()));
+  if (selectable || !OnnxNode::getConstant(selects)) {
     Value count;
-    Value slices = compress(node, data, node.getInput(1), axis, count);
+    Value slices = compress(node, data, selects, axis, count);
     return node.setOutput(0, slices, RealSize{axis, count});
   }
   std::optional<SmallVector<int64_t>> condition =
@@ -151,129 +191,7 @@ void importCompress(OnnxNode &node) {
   for (auto [index, isSet] : llvm::enumerate(*condition))
     if (isSet)
       indices.push_back(index);
-  node.setOutput(0, select(node, data, axis, indices));
-}
-
-//===----------------------------------------------------------------------===//
-// Slice
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct SliceBounds {
-  SmallVector<int64_t> starts, ends, axes, steps;
-};
-} // namespace
-
-/// The list is an attribute before opset 10, and an input since then.
-static SmallVector<int64_t> readSliceList(OnnxNode &node, StringRef name,
-                                          unsigned input) {
-  if (node.hasInput(input))
-    return node.getConstantInts(input, "the input " + name.str())
-        .value_or(SmallVector<int64_t>());
-  return node.getInts(name);
-}
-
-/// An end that depends on data cuts the slices that do not count, which the
-/// result may have as well.
-static SmallVector<int64_t> readSliceEnds(OnnxNode &node) {
-  if (!node.hasInput(2))
-    return node.getInts("ends");
-  SmallVector<int64_t> ends;
-  if (auto sizes = node.getSizes(2, "the input ends"))
-    for (const SizeElement &size : *sizes)
-      ends.push_back(size.most);
-  return ends;
-}
-
-static std::optional<SliceBounds> readSliceBounds(OnnxNode &node,
-                                                  int64_t rank) {
-  SliceBounds bounds{readSliceList(node, "starts", 1), readSliceEnds(node),
-                     readSliceList(node, "axes", 3),
-                     readSliceList(node, "steps", 4)};
-  if (bounds.axes.empty())
-    for (size_t i = 0; i < bounds.starts.size(); ++i)
-      bounds.axes.push_back(i);
-  if (bounds.steps.empty())
-    bounds.steps.assign(bounds.starts.size(), 1);
-  if (node.hasFailed())
-    return std::nullopt;
-  size_t count = bounds.starts.size();
-  if (count == 0 || bounds.ends.size() != count ||
-      bounds.axes.size() != count || bounds.steps.size() != count) {
-    node.emitError() << "starts, ends, axes and steps have " << count << ", "
-                     << bounds.ends.size() << ", " << bounds.axes.size()
-                     << " and " << bounds.steps.size() << " entries";
-    return std::nullopt;
-  }
-  for (int64_t &axis : bounds.axes)
-    axis = node.normalizeAxis(axis, rank);
-  if (llvm::is_contained(bounds.steps, 0))
-    node.emitError() << "a step is 0";
-  if (node.hasFailed())
-    return std::nullopt;
-  return bounds;
-}
-
-/// The places that a slice of a dimension of `size` selects, as in NumPy.
-static SmallVector<int64_t> listSlice(int64_t start, int64_t end, int64_t step,
-                                      int64_t size) {
-  step =
-      std::clamp(step, -std::max<int64_t>(size, 1), std::max<int64_t>(size, 1));
-  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  start = std::clamp(start < 0 ? start + size : start, step > 0 ? low : 0,
-                     std::max<int64_t>(high, 0));
-  end = std::clamp(end < 0 ? end + size : end, low, high);
-  SmallVector<int64_t> indices;
-  for (int64_t i = start; step > 0 ? i < end : i > end; i += step)
-    indices.push_back(i);
-  return indices;
-}
-
-/// Returns the size of a slice whose end depends on data, of a value whose own
-/// size does not; emits an error if there are several such ends.
-static std::optional<RealSize> findSliceSize(OnnxNode &node,
-                                             const SliceBounds &bounds) {
-  Value input = node.getInput(0);
-  std::optional<RealSize> known = node.findRealSize(input), size;
-  auto ends = node.hasInput(2) ? node.getSizes(2, "the input ends")
-                               : SizeElements::List();
-  for (size_t i = 0; ends && i < ends->size(); ++i) {
-    int64_t axis = bounds.axes[i], most = getShape(input)[axis];
-    const SizeElement &end = (*ends)[i];
-    // The rule of sizes cuts the real one.
-    if (end.isKnown() || (known && known->dim == axis))
-      continue;
-    std::optional<RealSize> cut;
-    if (!known && !size && bounds.steps[i] == 1)
-      cut = cutSlices(node, {axis, node.createInts({most})}, most,
-                      bounds.starts[i], end, static_cast<int64_t>(i));
-    if (!cut) {
-      node.emitError() << "the end of dimension " << axis
-                       << " depends on data, and may not be that of a size";
-      return std::nullopt;
-    }
-    size = cut;
-  }
-  return size;
-}
-
-void importSlice(OnnxNode &node) {
-  Value value = node.getInput(0);
-  std::optional<SliceBounds> bounds =
-      readSliceBounds(node, getShape(value).size());
-  if (!bounds)
-    return;
-  for (size_t i = 0; i < bounds->axes.size() && value; ++i) {
-    int64_t axis = bounds->axes[i];
-    SmallVector<int64_t> indices =
-        listSlice(bounds->starts[i], bounds->ends[i], bounds->steps[i],
-                  getShape(value)[axis]);
-    value = select(node, value, axis, indices);
-  }
-  std::optional<RealSize> size = findSliceSize(node, *bounds);
-  if (size && value == node.getInput(0))
-    value = copyAlong(node, value, size->dim);
-  node.setOutput(0, value, size);
+  node.setOutput(0, selectSlices(node, data, axis, indices));
 }
 
 //===----------------------------------------------------------------------===//
@@ -328,7 +246,7 @@ void importSplit(OnnxNode &node) {
   int64_t begin = 0;
   for (auto [i, part] : llvm::enumerate(*sizes)) {
     auto indices = llvm::to_vector(llvm::seq<int64_t>(begin, begin + part));
-    node.setOutput(i, select(node, value, axis, indices));
+    node.setOutput(i, selectSlices(node, value, axis, indices));
     begin += part;
   }
 }
@@ -342,14 +260,36 @@ static Value joinCounted(OnnxNode &node, ArrayRef<Value> inputs, int64_t axis) {
   SmallVector<Value> parts;
   for (Value input : inputs) {
     int64_t size = getShape(input)[axis];
-    std::optional<RealSize> real = node.findRealSize(input);
+    std::optional<RealSize> real = node.findRealSize(input, axis);
     Value all =
         node.splat(node.createNumber(1, node.getBuilder().getI1Type()), {size});
-    parts.push_back(real && real->dim == axis
-                        ? createIsCounted(node, {size}, {0, real->size})
-                        : all);
+    parts.push_back(real ? createIsCounted(node, {size}, {0, real->size})
+                         : all);
   }
   return node.concat(parts, 0);
+}
+
+/// Gives all `parts`, of the node's inputs, one size along a dimension in which
+/// they are not joined: the standard says that they have one. A size that
+/// depends on nothing is that of all; else the result has a real one.
+static std::optional<RealSize>
+unifySizes(OnnxNode &node, MutableArrayRef<Value> parts, int64_t dim) {
+  std::optional<RealSize> real;
+  std::optional<int64_t> fixed;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    least = std::min(least, getShape(part)[dim]);
+    if (auto size = node.findRealSize(node.getInput(index), dim))
+      real = real.value_or(*size);
+    else
+      fixed = fixed.value_or(getShape(part)[dim]);
+  }
+  if (!real)
+    return std::nullopt;
+  for (auto [index, part] : llvm::enumerate(parts))
+    if (node.findRealSize(node.getInput(index), dim))
+      part = node.slice(part, dim, 0, fixed.value_or(least));
+  return fixed ? std::nullopt : real;
 }
 
 /// The slices that count of all inputs come in front.
@@ -361,20 +301,33 @@ void importConcat(OnnxNode &node) {
     node.emitError() << "attribute 'axis' is missing";
     return;
   }
-  int64_t axis = node.getAxis("axis", 0, getShape(inputs.front()).size());
+  auto rank = static_cast<int64_t>(getShape(inputs.front()).size());
+  int64_t axis = node.getAxis("axis", 0, rank);
+  bool hasOneRank = llvm::all_of(inputs, [&](Value input) {
+    return static_cast<int64_t>(getShape(input).size()) == rank;
+  });
   if (node.hasFailed())
     return;
-  auto isOpenAlong = [&](Value input) {
-    std::optional<RealSize> real = node.findRealSize(input);
-    return real && real->dim == axis;
+  SmallVector<Value> parts = inputs;
+  RealSizes sizes;
+  for (int64_t dim = 0; dim < rank && hasOneRank; ++dim)
+    if (dim != axis && !llvm::is_contained(parts, Value()))
+      if (auto size = unifySizes(node, parts, dim))
+        sizes.push_back(*size);
+  auto isOpen = [&](Value input) {
+    return node.findRealSize(input, axis).has_value();
   };
-  Value joined = node.concat(inputs, axis);
-  if (!joined || inputs.size() == 1 || llvm::none_of(inputs, isOpenAlong))
-    return node.setOutput(0, joined);
-  Value count;
-  Value counted =
-      compress(node, joined, joinCounted(node, inputs, axis), axis, count);
-  node.setOutput(0, counted, RealSize{axis, count});
+  Value joined = node.concat(parts, axis), count;
+  if (inputs.size() == 1 && isOpen(inputs.front()))
+    count = node.findRealSize(inputs.front(), axis)->size;
+  else if (joined && hasOneRank && llvm::any_of(inputs, isOpen))
+    joined =
+        compress(node, joined, joinCounted(node, inputs, axis), axis, count);
+  if (count)
+    sizes.push_back({axis, count});
+  if (joined && !sizes.empty() && llvm::is_contained(inputs, joined))
+    joined = copyAlong(node, joined, axis);
+  node.setOutput(0, joined, sizes);
 }
 
 /// The pads are an attribute before opset 11 and an input since then, with axes

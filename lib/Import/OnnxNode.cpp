@@ -113,11 +113,17 @@ void OnnxNode::setOutput(unsigned index, Value value) {
 
 void OnnxNode::setOutput(unsigned index, Value value,
                          std::optional<RealSize> size) {
+  setOutput(index, value, size ? RealSizes{*size} : RealSizes());
+}
+
+void OnnxNode::setOutput(unsigned index, Value value, const RealSizes &sizes) {
   setOutput(index, value);
-  if (!value || !size || !size->size)
-    return;
-  setRealSize(value, *size);
-  ownSizes.insert(index);
+  for (const RealSize &size : sizes) {
+    if (!value || !size.size)
+      return;
+    setRealSize(value, size);
+    ownSizes.insert(index);
+  }
 }
 
 Value OnnxNode::getOutput(unsigned index) const {
@@ -132,13 +138,20 @@ void OnnxNode::replaceInput(unsigned index, Value value) {
 // Sizes that depend on data
 //===----------------------------------------------------------------------===//
 
-std::optional<RealSize> OnnxNode::findRealSize(Value value) const {
-  auto it = graph.sizes.find(value);
-  return it == graph.sizes.end() ? std::nullopt : std::optional(it->second);
+std::optional<RealSize> OnnxNode::findRealSize(Value value, int64_t dim) const {
+  for (const RealSize &size : findRealSizes(value))
+    if (size.dim == dim)
+      return size;
+  return std::nullopt;
 }
 
 void OnnxNode::setRealSize(Value value, RealSize size) {
-  graph.sizes[value] = canonicalize(value, size);
+  RealSizes &sizes = graph.sizes[value];
+  llvm::erase_if(sizes,
+                 [&](const RealSize &known) { return known.dim == size.dim; });
+  auto place = llvm::find_if(
+      sizes, [&](const RealSize &known) { return known.dim > size.dim; });
+  sizes.insert(place, canonicalize(value, size));
 }
 
 RealSize OnnxNode::canonicalize(Value value, RealSize size) {

@@ -40,6 +40,10 @@ struct RealSize {
   bool operator==(const RealSize &) const = default;
 };
 
+/// The sizes of a value that depend on data, one for each such dimension, in
+/// the order of the dimensions.
+using RealSizes = llvm::SmallVector<RealSize, 1>;
+
 class OnnxNode {
 public:
   /// The elements of a value, or null, and the arguments whose assumed values
@@ -65,7 +69,7 @@ public:
     /// The arguments whose assumed values were needed.
     llvm::DenseSet<mlir::Value> usedAssumptions;
     /// The values whose sizes depend on data, and these sizes.
-    llvm::DenseMap<mlir::Value, RealSize> sizes;
+    llvm::DenseMap<mlir::Value, RealSizes> sizes;
     SizeElements sizeElements;
     /// True if a constant of the model holds Inf.
     bool hasInf = false;
@@ -114,6 +118,8 @@ public:
   /// Sets an output of which a dimension's size depends on data.
   void setOutput(unsigned index, mlir::Value value,
                  std::optional<RealSize> size);
+  /// Sets an output of which several may.
+  void setOutput(unsigned index, mlir::Value value, const RealSizes &sizes);
   /// Returns true if output `index` was set with such a size.
   bool hasOwnSize(unsigned index) const { return ownSizes.contains(index); }
   /// Returns output `index`; null if it was not set.
@@ -123,9 +129,13 @@ public:
 
   //===--- Sizes that depend on data --------------------------------------===//
 
-  /// Returns the size of a value that depends on data, if there is one.
-  std::optional<RealSize> findRealSize(mlir::Value value) const;
-  /// Gives a value such a size.
+  /// Returns the sizes of a value that depend on data.
+  RealSizes findRealSizes(mlir::Value value) const {
+    return graph.sizes.lookup(value);
+  }
+  /// Returns that of one dimension, if it depends on data.
+  std::optional<RealSize> findRealSize(mlir::Value value, int64_t dim) const;
+  /// Gives a dimension of a value such a size.
   void setRealSize(mlir::Value value, RealSize size);
   /// Returns the size as other values have it that have the same one, for a
   /// value of that type.

@@ -159,18 +159,48 @@ static void importReducedMean(OnnxNode &node) {
   importReduce<ReduceMeanOp>(node, std::nullopt);
 }
 
+/// The mean along dimensions some of whose sizes depend on data: the sum of the
+/// slices that count, others being 0, divided by their number.
+static void importRealMean(OnnxNode &node, ArrayRef<int64_t> axes) {
+  Value input = node.getInput(0);
+  Type elementType = getTensorType(input).getElementType();
+  // Sums of narrow floats would be rounded, or infinite.
+  bool isNarrow =
+      isa<FloatType>(elementType) && elementType.getIntOrFloatBitWidth() < 32;
+  Type wide = isNarrow ? node.getBuilder().getF32Type() : elementType;
+  int64_t fixed = 1;
+  Value count = node.createInts({1});
+  for (int64_t axis : axes) {
+    if (auto real = node.findRealSize(input, axis))
+      count = node.create<MulOp>(count, real->size);
+    else
+      fixed *= getShape(input)[axis];
+  }
+  count = node.create<MulOp>(count, node.createInts({fixed}));
+  bool keepDims = node.getBool("keepdims", true);
+  Value sum = createReduce<ReduceSumOp>(node, node.convert(input, wide), axes,
+                                        keepDims);
+  Value mean =
+      node.create<DivOp>(sum, node.convert(node.reshape(count, {}), wide));
+  node.setOutput(0, node.convert(mean, elementType));
+}
+
 /// Exporters write global average pooling as a mean over the spatial
 /// dimensions; convolutional networks have faster kernels for pooling.
 void importReduceMean(OnnxNode &node) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
-  if (rank < 3 || rank > 5 || isIdentity(node) ||
-      llvm::is_contained(getShape(input), 0))
+  if (rank == 0 || isIdentity(node) || llvm::is_contained(getShape(input), 0))
     return importReducedMean(node);
   std::optional<SmallVector<int64_t>> axes = readReducedAxes(node, rank);
   if (!axes)
     return;
-  if (!llvm::equal(*axes, llvm::seq<int64_t>(2, rank)))
+  auto isReal = [&](int64_t axis) {
+    return node.findRealSize(input, axis).has_value();
+  };
+  if (llvm::any_of(*axes, isReal))
+    return importRealMean(node, *axes);
+  if (rank < 3 || rank > 5 || !llvm::equal(*axes, llvm::seq<int64_t>(2, rank)))
     return importReducedMean(node);
   Value result = node.create<GlobalAvgPoolOp>(input);
   if (result && !node.getBool("keepdims", true))

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
+#include "RealResize.h"
+#include "SizeValues.h"
 #include "SmoothResize.h"
 #include "tarpon/IR/ConstantData.h"
 
@@ -27,6 +29,9 @@ enum class AspectRatio : uint8_t { Stretch, NotLarger, NotSmaller };
 /// All parameters of a resize except its input.
 struct Resizing {
   SmallVector<int64_t> sizes;
+  /// Dimensions that get a size that depends on data, which `sizes` leaves as
+  /// they are.
+  SmallVector<RealResize> real;
   SmallVector<double> scales, roi;
   ResizeMode mode = ResizeMode::Nearest;
   ResizeCoordinates coordinates = ResizeCoordinates::Asymmetric;
@@ -165,7 +170,47 @@ static Value resizeSmoothly(OnnxNode &node, const Resizing &resizing) {
   return node.convert(value, elementType);
 }
 
+/// Resizes one dimension after the other, as some get sizes that depend on
+/// data.
+static void finishReal(OnnxNode &node, const Resizing &resizing) {
+  Value value = node.getInput(0);
+  bool isAtMiddles =
+      resizing.coordinates == ResizeCoordinates::HalfPixel ||
+      resizing.coordinates == ResizeCoordinates::PytorchHalfPixel;
+  if (resizing.mode != ResizeMode::Linear || !isAtMiddles ||
+      resizing.antialias || resizing.aspectRatio != AspectRatio::Stretch ||
+      !isa<FloatType>(getTensorType(value).getElementType())) {
+    node.emitError() << "resizes dimension " << resizing.real.front().dim
+                     << " to a size that depends on data, which is supported "
+                        "for floats in the mode linear with half_pixel or "
+                        "pytorch_half_pixel";
+    return;
+  }
+  RealSizes sizes;
+  for (const RealResize &line : resizing.real) {
+    value = line.apply(node, value);
+    sizes.push_back({line.dim, line.to});
+  }
+  for (auto [place, size] : llvm::enumerate(resizing.sizes)) {
+    auto dim = static_cast<int64_t>(place);
+    bool isReal = llvm::any_of(
+        sizes, [&](const RealSize &real) { return real.dim == dim; });
+    int64_t old = getShape(node.getInput(0))[dim];
+    if (isReal || size == old)
+      continue;
+    RealResize line = resizing.real.front();
+    line.dim = dim;
+    line.from = node.createInts({old});
+    line.to = node.createInts({size});
+    line.most = size;
+    value = line.apply(node, value);
+  }
+  node.setOutput(0, value, sizes);
+}
+
 static void finish(OnnxNode &node, const Resizing &resizing) {
+  if (!resizing.real.empty())
+    return finishReal(node, resizing);
   if (resizing.antialias)
     return node.setOutput(0, resizeSmoothly(node, resizing));
 
@@ -230,6 +275,39 @@ static void readRules(OnnxNode &node, Resizing &resizing) {
                             AspectRatio::Stretch, "stretch", findAspectRatio);
 }
 
+/// Reads the sizes of the axes. One that depends on data is that which the
+/// dimension has already, or one that it gets at run time.
+static void readSizes(OnnxNode &node, ArrayRef<int64_t> axes,
+                      Resizing &resizing) {
+  auto sizes = node.getSizes(3, "the input sizes");
+  if (!sizes || sizes->empty())
+    return;
+  if (sizes->size() != axes.size()) {
+    node.emitError() << "the sizes have " << sizes->size()
+                     << " entries, expected " << axes.size();
+    return;
+  }
+  Value input = node.getInput(0);
+  bool startsAtFirst =
+      resizing.coordinates == ResizeCoordinates::PytorchHalfPixel;
+  for (auto [place, size] : llvm::enumerate(*sizes)) {
+    int64_t axis = axes[place], known = getShape(input)[axis];
+    resizing.sizes.push_back(size.isKnown() ? size.least : known);
+    std::optional<RealSize> real = node.findRealSize(input, axis);
+    if (size.isKnown() || (real && real->size == size.size))
+      continue;
+    if (size.least < 1) {
+      node.emitError() << "the size of dimension " << axis
+                       << " depends on data, and may be below 1";
+      return;
+    }
+    Value to =
+        getSizeValue(node, node.getInput(3), static_cast<int64_t>(place), size);
+    resizing.real.push_back({axis, real ? real->size : node.createInts({known}),
+                             to, size.most, startsAtFirst});
+  }
+}
+
 void importResize(OnnxNode &node) {
   ArrayRef<int64_t> shape = getShape(node.getInput(0));
   int64_t rank = static_cast<int64_t>(shape.size());
@@ -246,9 +324,8 @@ void importResize(OnnxNode &node) {
     for (int64_t &axis : axes)
       axis = node.normalizeAxis(axis, rank);
     resizing.scales = readFloats(node, 2, "the scales");
-    if (node.hasInput(3))
-      resizing.sizes = node.getConstantInts(3, "the input sizes")
-                           .value_or(SmallVector<int64_t>());
+    if (node.hasInput(3) && !node.hasFailed())
+      readSizes(node, axes, resizing);
     if (!resizing.sizes.empty() && !resizing.scales.empty())
       node.emitError() << "there are both scales and sizes";
   }

@@ -79,7 +79,7 @@ void importReshape(OnnxNode &node) {
   auto sizes = node.getSizes(1, "the shape");
   bool allowZero = node.getBool("allowzero", false);
   SmallVector<int64_t> shape;
-  std::optional<RealSize> real;
+  RealSizes real;
   if (!sizes || node.hasFailed() ||
       failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
@@ -231,14 +231,16 @@ void importSpaceToDepth(OnnxNode &node) {
 // Shape and Size
 //===----------------------------------------------------------------------===//
 
-/// The sizes of dimensions `start` to below `end`, one of which depends on
+/// The sizes of dimensions `start` to below `end`, some of which depend on
 /// data.
-static Value createRealShape(OnnxNode &node, ArrayRef<int64_t> shape,
-                             int64_t start, int64_t end, const RealSize &real) {
+static Value createRealShape(OnnxNode &node, Value value, int64_t start,
+                             int64_t end) {
   SmallVector<Value> parts;
-  for (int64_t dim = start; dim < end; ++dim)
-    parts.push_back(dim == real.dim ? node.reshape(real.size, {1})
-                                    : node.createInts({shape[dim]}));
+  for (int64_t dim = start; dim < end; ++dim) {
+    std::optional<RealSize> real = node.findRealSize(value, dim);
+    parts.push_back(real ? node.reshape(real->size, {1})
+                         : node.createInts({getShape(value)[dim]}));
+  }
   return node.concat(parts, 0);
 }
 
@@ -255,21 +257,23 @@ void importShape(OnnxNode &node) {
   int64_t end = std::max(readBound("end", rank), start);
   if (node.hasFailed())
     return;
-  std::optional<RealSize> real = node.findRealSize(node.getInput(0));
-  if (real && real->dim >= start && real->dim < end)
-    node.setOutput(0, createRealShape(node, shape, start, end, *real));
+  auto isListed = [&](const RealSize &real) {
+    return real.dim >= start && real.dim < end;
+  };
+  if (llvm::any_of(node.findRealSizes(node.getInput(0)), isListed))
+    node.setOutput(0, createRealShape(node, node.getInput(0), start, end));
   else
     node.setOutput(0, node.createInts(shape.slice(start, end - start)));
 }
 
 void importSize(OnnxNode &node) {
   SmallVector<int64_t> shape(getShape(node.getInput(0)));
-  std::optional<RealSize> real = node.findRealSize(node.getInput(0));
-  if (real)
-    shape[real->dim] = 1;
+  RealSizes sizes = node.findRealSizes(node.getInput(0));
+  for (const RealSize &real : sizes)
+    shape[real.dim] = 1;
   Value size = node.createInts(multiply(shape), /*scalar=*/true);
-  if (real)
-    size = node.create<MulOp>(size, node.reshape(real->size, {}));
+  for (const RealSize &real : sizes)
+    size = node.create<MulOp>(size, node.reshape(real.size, {}));
   node.setOutput(0, size);
 }
 

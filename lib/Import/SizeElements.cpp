@@ -17,6 +17,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -264,8 +265,9 @@ namespace {
 /// along many ways.
 class Walk {
 public:
-  explicit Walk(const llvm::DenseMap<Value, int64_t> &limits)
-      : limits(limits) {}
+  explicit Walk(const llvm::DenseMap<Value, int64_t> &limits,
+                NumberRanges &ranges)
+      : limits(limits), ranges(ranges) {}
 
   MaybeElements compute(Value value, int depth);
   /// Returns true if two values are computed alike.
@@ -276,7 +278,10 @@ private:
                                                        int depth);
   MaybeElements computeResult(Operation *op, int depth);
 
+  MaybeElements findBounds(Value value);
+
   const llvm::DenseMap<Value, int64_t> &limits;
+  NumberRanges &ranges;
   int stepsLeft = 4096;
 };
 
@@ -330,8 +335,10 @@ MaybeElements Walk::computeResult(Operation *op, int depth) {
 MaybeElements Walk::compute(Value value, int depth) {
   RankedTensorType type = getTensorType(value);
   if (!type.getElementType().isIntOrIndex() ||
-      type.getNumElements() > maxListed || depth == 0 || stepsLeft-- <= 0)
+      type.getNumElements() > maxListed)
     return std::nullopt;
+  if (depth == 0 || stepsLeft-- <= 0)
+    return findBounds(value);
   if (auto it = limits.find(value); it != limits.end())
     return Elements{{0, it->second, value}};
   if (ElementsAttr attr = OnnxNode::getConstant(value)) {
@@ -343,9 +350,20 @@ MaybeElements Walk::compute(Value value, int depth) {
   Operation *op = value.getDefiningOp();
   MaybeElements result = op ? computeResult(op, depth - 1) : std::nullopt;
   // Columns and rows that broadcast to a matrix are not followed.
-  if (result && static_cast<int64_t>(result->size()) != type.getNumElements())
-    return std::nullopt;
+  if (!result || static_cast<int64_t>(result->size()) != type.getNumElements())
+    return findBounds(value);
   return result;
+}
+
+/// All elements of a value lie between the same bounds, which have to be those
+/// of sizes.
+MaybeElements Walk::findBounds(Value value) {
+  NumberRange range = ranges.find(value, limits);
+  if (!(range.least > -0x1p31 && range.most < 0x1p31))
+    return std::nullopt;
+  SizeElement element{static_cast<int64_t>(std::ceil(range.least)),
+                      static_cast<int64_t>(std::floor(range.most)), nullptr};
+  return Elements(getTensorType(value).getNumElements(), element);
 }
 
 /// Equal constants may be different attributes. Long ones are not compared.
@@ -379,7 +397,7 @@ bool Walk::isSame(Value lhs, Value rhs, int depth) {
 /// Where values are apart, they soon differ.
 Value SizeElements::add(Value size, int64_t most) {
   for (Value known : sizes)
-    if (Walk(limits).isSame(size, known, maxDepth)) {
+    if (Walk(limits, ranges).isSame(size, known, maxDepth)) {
       limits[known] = std::min(limits[known], most);
       return known;
     }
@@ -388,10 +406,10 @@ Value SizeElements::add(Value size, int64_t most) {
   return size;
 }
 
-MaybeElements SizeElements::find(Value value) const {
+MaybeElements SizeElements::find(Value value) {
   if (!value || empty())
     return std::nullopt;
-  return Walk(limits).compute(value, maxDepth);
+  return Walk(limits, ranges).compute(value, maxDepth);
 }
 
 } // namespace tarpon

@@ -15,6 +15,8 @@
 #ifndef TARPON_LIB_IMPORT_SIZEELEMENTS_H
 #define TARPON_LIB_IMPORT_SIZEELEMENTS_H
 
+#include "NumberRanges.h"
+
 #include "mlir/IR/Value.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -47,12 +49,14 @@ public:
 
   /// Returns what is known of the elements of a value of integers; none if they
   /// are many, or may be any.
-  std::optional<List> find(mlir::Value value) const;
+  std::optional<List> find(mlir::Value value);
 
 private:
   /// The most that a size may be, and the sizes in the order of their creation.
   llvm::DenseMap<mlir::Value, int64_t> limits;
   llvm::SmallVector<mlir::Value> sizes;
+  /// The bounds of what is no such arithmetic.
+  NumberRanges ranges;
 };
 
 } // namespace tarpon

@@ -35,25 +35,23 @@ Value getSizeValue(OnnxNode &node, Value list, int64_t place,
 }
 
 LogicalResult readShape(OnnxNode &node, Value list, ArrayRef<SizeElement> sizes,
-                        SmallVectorImpl<int64_t> &shape,
-                        std::optional<RealSize> &real) {
+                        SmallVectorImpl<int64_t> &shape, RealSizes &real) {
   for (auto [place, element] : llvm::enumerate(sizes)) {
     shape.push_back(element.most);
     if (element.isKnown())
       continue;
     auto dim = static_cast<int64_t>(place);
-    if (real || element.least < 0)
-      return node.emitError() << "a shape has sizes that depend on data in its "
-                                 "dimensions "
-                              << (real ? real->dim : dim) << " and " << dim;
-    real = RealSize{dim, getSizeValue(node, list, dim, element)};
+    if (element.least < 0)
+      return node.emitError() << "the size of dimension " << dim
+                              << " depends on data, and may be below 0";
+    real.push_back({dim, getSizeValue(node, list, dim, element)});
   }
   return success();
 }
 
 Value countFromEnd(OnnxNode &node, Value indices, Value data, int64_t dim) {
-  std::optional<RealSize> real = node.findRealSize(data);
-  if (!real || real->dim != dim)
+  std::optional<RealSize> real = node.findRealSize(data, dim);
+  if (!real)
     return node.countFromStart(indices, getShape(data)[dim]);
   if (!indices)
     return nullptr;
@@ -66,25 +64,6 @@ Value countFromEnd(OnnxNode &node, Value indices, Value data, int64_t dim) {
 Value copyAlong(OnnxNode &node, Value value, int64_t dim) {
   return node.create<GatherOp>(value, node.createRange(getShape(value)[dim]),
                                node.getBuilder().getI64IntegerAttr(dim));
-}
-
-std::optional<RealSize> cutSlices(OnnxNode &node, const RealSize &real,
-                                  int64_t most, int64_t start,
-                                  const SizeElement &end, int64_t place) {
-  bool countsFromEnd = end.isKnown() && end.least < 0;
-  if (start < 0 || (end.least < 0 && !countsFromEnd))
-    return std::nullopt;
-  Value size = real.size;
-  if (countsFromEnd)
-    size = node.create<AddOp>(size, node.createInts({end.least}));
-  else if (end.size != size && (!end.isKnown() || end.least < most))
-    size = node.create<MinOp>(size,
-                              getSizeValue(node, node.getInput(2), place, end));
-  if (start > 0)
-    size = node.create<SubOp>(size, node.createInts({start}));
-  if (start > 0 || countsFromEnd)
-    size = node.create<MaxOp>(size, node.createInts({0}));
-  return RealSize{real.dim, size};
 }
 
 } // namespace tarpon

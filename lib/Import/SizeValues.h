@@ -22,20 +22,13 @@ mlir::Value createIsCounted(OnnxNode &node, llvm::ArrayRef<int64_t> shape,
 mlir::Value getSizeValue(OnnxNode &node, mlir::Value list, int64_t place,
                          const SizeElement &element);
 
-/// Sets `shape` to the most that each of `sizes` may be, and `real` to the one
-/// that depends on data, if there is one. Emits an error and fails if there are
-/// several. `list` is the value whose elements the sizes are.
+/// Sets `shape` to the most that each of `sizes` may be, and `real` to those
+/// that depend on data. Emits an error and fails if one may be below 0. `list`
+/// is the value whose elements the sizes are.
 mlir::LogicalResult readShape(OnnxNode &node, mlir::Value list,
                               llvm::ArrayRef<SizeElement> sizes,
                               llvm::SmallVectorImpl<int64_t> &shape,
-                              std::optional<RealSize> &real);
-
-/// Returns how many slices are left of `real` ones, of which there are at most
-/// `most`, from `start` to below `end`, which is element `place` of the node's
-/// input 2; none if that is not known to be any number of them.
-std::optional<RealSize> cutSlices(OnnxNode &node, const RealSize &real,
-                                  int64_t most, int64_t start,
-                                  const SizeElement &end, int64_t place);
+                              RealSizes &real);
 
 /// Returns a value like the given one, which may have another size along `dim`.
 mlir::Value copyAlong(OnnxNode &node, mlir::Value value, int64_t dim);

@@ -201,7 +201,7 @@ void importNonMaxSuppression(OnnxNode &node) {
   // The score of boxes that do not count is the lowest, which none may have.
   double least = *score;
   bool hasLeast = node.hasInput(4);
-  if (!hasLeast && node.findRealSize(scores)) {
+  if (!hasLeast && !node.findRealSizes(scores).empty()) {
     hasLeast = true;
     least = std::numeric_limits<float>::lowest();
   }

@@ -223,6 +223,7 @@ DETECTION = in_family(
         (f"{name}_{exporter}", partial(make_detector, model, 160), {"exporter": exporter})
         for name, model in (
             ("faster_rcnn", "fasterrcnn_mobilenet_v3_large_320_fpn"),
+            ("mask_rcnn", "maskrcnn_resnet50_fpn"),
             ("retinanet", "retinanet_resnet50_fpn"),
             ("ssdlite", "ssdlite320_mobilenet_v3_large"),
             ("fcos", "fcos_resnet50_fpn"),

@@ -10,6 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
+CONSTANTS = """
+  one = Constant<value_ints = [1]>()
+  four = Constant<value_ints = [4]>()
+  pair = Constant<value_ints = [2]>()
+  pair_axes = Constant<value_ints = [0, 1]>()
+  last_axis = Constant<value_ints = [-1]>()
+  three = Constant<value_float = 3.0>()
+  yes = Constant<value = bool {1}>()
+"""
+
 SELECT = """
   zero = Constant<value_float = 0.0>()
   mask = Greater(x, zero)
@@ -271,6 +281,265 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Compress<axis = 0>(s, large)
         """,
     ),
+    "loop": (
+        "float y, float[n] z",
+        """
+        count = Size(s)
+        start = Constant<value_float = 1.0>()
+        y, z = Loop(count, yes, start) <
+          body = step (int64 t, bool on, float a) => (bool still, float next, float each) {
+            one_score = Gather(s, t)
+            next = Mul(a, one_score)
+            each = Exp(one_score)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "loop_that_appends": (
+        "float[n, 4] y, float[m, 4] z",
+        """
+        count = Size(s)
+        shape = Constant<value_ints = [0, 4]>()
+        nothing = ConstantOfShape(shape)
+        row = Slice(boxes, only, one)
+        y, z = Loop(count, yes, nothing, row) <
+          body = step (int64 t, bool on, float[k, 4] a, float[l, 4] c)
+            => (bool still, float[k, 4] more, float[l, 4] most) {
+            box = Gather(b, t)
+            line = Unsqueeze(box, only)
+            more = Concat<axis = 0>(a, line)
+            most = Concat<axis = 0>(c, line, line)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "loop_over_one_less": (
+        "float[k] y, float[m] z",
+        """
+        count = Size(s)
+        lower = Constant<value_int = 1>()
+        less = Sub(count, lower)
+        y, z = Loop(less, yes, s) <
+          body = step (int64 t, bool on, float[k] a) => (bool still, float[k] more, float each) {
+            more = Concat<axis = 0>(a, s)
+            each = ReduceSum<keepdims = 0>(a)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "pasted": (
+        "float[n, 4, 5] y",
+        """
+        count = Size(s)
+        shape = Constant<value_ints = [0, 4, 5]>()
+        nothing = ConstantOfShape(shape)
+        small = Clip(b, zero, three)
+        places = Cast<to = 7>(small)
+        y = Loop(count, yes, nothing) <
+          body = step (int64 t, bool on, float[k, 4, 5] a) => (bool still, float[k, 4, 5] more) {
+            corner = Gather(places, t)
+            left = Slice(corner, only, one)
+            two = Constant<value_ints = [2]>()
+            next_place = Constant<value_ints = [3]>()
+            right = Slice(corner, two, next_place)
+            wide = Sub(right, left)
+            wider = Add(wide, one)
+            width = Max(wider, one)
+            image_values = Gather(b, t)
+            image_shape = Constant<value_ints = [1, 1, 2, 2]>()
+            image = Reshape(image_values, image_shape)
+            front = Constant<value_ints = [1, 1, 4]>()
+            sizes = Concat<axis = 0>(front, width)
+            large = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel">(image, , , sizes)
+            plane = Squeeze(large, pair_axes)
+            shape_before = Concat<axis = 0>(four, left)
+            before = ConstantOfShape(shape_before)
+            joined = Concat<axis = 1>(before, plane)
+            last = Constant<value_ints = [5]>()
+            filled_shape = Constant<value_ints = [4, 5]>()
+            filled = ConstantOfShape(filled_shape)
+            longer = Concat<axis = 1>(joined, filled)
+            cut = Slice(longer, only, last, one)
+            item = Unsqueeze(cut, only)
+            more = Concat<axis = 0>(a, item)
+            still = Identity(on)
+          }
+        >
+        """,
+    ),
+    "means": (
+        "float y, float[4] z, float[n] w, int64 v",
+        """
+        y = ReduceMean<keepdims = 0>(s)
+        z = ReduceMean<axes = [0], keepdims = 0>(b)
+        w = ReduceMean<axes = [1], keepdims = 0>(b)
+        v = ReduceMean<keepdims = 0>(i)
+        """,
+    ),
+    "mean_of_items": (
+        "float[1, 2, 1] y, float[n, 1, 1] z",
+        """
+        shape = Constant<value_ints = [-1, 2, 2]>()
+        items = Reshape(b, shape)
+        y = ReduceMean<axes = [0, 2]>(items)
+        z = ReduceMean<axes = [1, 2]>(items)
+        """,
+    ),
+    "mean_of_inputs": ("float[n] y", "t = Sum(s, s, s) y = Mean(t, s)"),
+    "top_k_of_the_smallest": (
+        "float[m] v, int64[m] j",
+        """
+        third = Constant<value_float = 0.3>()
+        less = Sub(s, third)
+        numbers = Log(less)
+        k = Shape(s)
+        v, j = TopK<largest = 0>(numbers, k)
+        """,
+    ),
+    "slice_from_the_end": (
+        "float[m] p, float[k] q, float[l, 4] r, float[h] t",
+        """
+        two = Constant<value_ints = [-2]>()
+        end = Constant<value_ints = [9223372036854775807]>()
+        p = Slice(s, two, end)
+        minus_three = Constant<value_ints = [-3]>()
+        last = Constant<value_ints = [-1]>()
+        q = Slice(s, minus_three, last)
+        r = Slice(b, two, end, only)
+        step = Constant<value_ints = [2]>()
+        t = Slice(s, one, end, only, step)
+        """,
+    ),
+    "slice_from_a_size": (
+        "float[m] y, float[6, k] z",
+        """
+        count = Shape(s)
+        two = Constant<value_ints = [2]>()
+        before = Sub(count, two)
+        end = Constant<value_ints = [9223372036854775807]>()
+        y = Slice(x, before, end)
+        z = Slice(boxes, before, count, one)
+        """,
+    ),
+    # What does not count would matter to each of these.
+    "counts_as_divisors": (
+        "int64[m] y, float[m] z",
+        """
+        rough = Round(x)
+        z, first, inverse, counts = Unique(rough)
+        twelve = Constant<value_int = 12>()
+        y = Div(twelve, counts)
+        """,
+    ),
+    "one_for_all": ("float[6] y, float[6] z", "y = Add(x, s) six = Shape(x) z = Expand(s, six)"),
+    "pairs": (
+        "float[n] y, float z",
+        """
+        rows = Unsqueeze(b, one)
+        columns = Unsqueeze(b, only)
+        apart = Sub(rows, columns)
+        far = Abs(apart)
+        sums = ReduceSum<keepdims = 0>(far, last_axis)
+        negated = Neg(sums)
+        y = ReduceMin<axes = [1], keepdims = 0>(negated)
+        z = ReduceMean<keepdims = 0>(sums)
+        """,
+    ),
+    "gram": (
+        "float[n] y, int64[n] a",
+        """
+        columns = Transpose<perm = [1, 0]>(b)
+        products = MatMul(b, columns)
+        negated = Neg(products)
+        y = ReduceMax<axes = [1], keepdims = 0>(negated)
+        weights = Softmax<axis = 1>(negated)
+        a = ArgMin<axis = 1, keepdims = 0>(weights)
+        """,
+    ),
+    "norms": (
+        "float y, float[4] z, float w",
+        """
+        y = ReduceL2<keepdims = 0>(s)
+        z = ReduceLogSum<axes = [0], keepdims = 0>(b)
+        w = ReduceLogSumExp<keepdims = 0>(s)
+        """,
+    ),
+    "scatter_sums": (
+        "float[6] y, float[2] z",
+        """
+        y = ScatterElements<axis = 0, reduction = "add">(x, i, s)
+        two = Constant<value_int = 2>()
+        odd = Mod(i, two)
+        zeros = ConstantOfShape<value = float[1] {0.0}>(pair)
+        z = ScatterElements<axis = 0, reduction = "add">(zeros, odd, s)
+        """,
+    ),
+    "elements_from_the_end": (
+        "float[1, 4] y, float[4] z",
+        """
+        back = Constant<value = int64[1, 4] {-1, -1, -1, -1}>()
+        y = GatherElements<axis = 0>(b, back)
+        last = Constant<value = int64[1] {-1}>()
+        z = GatherND(b, last)
+        """,
+    ),
+    "classes": (
+        "int64[m, 3] y",
+        """
+        all = Unsqueeze(b, only)
+        line = Unsqueeze(s, only)
+        other = Neg(line)
+        both_classes = Concat<axis = 0>(line, other)
+        scores = Unsqueeze(both_classes, only)
+        most = Constant<value_ints = [2]>()
+        overlap = Constant<value_floats = [0.5]>()
+        y = NonMaxSuppression(all, scores, most, overlap)
+        """,
+    ),
+    "joined_and_sorted": (
+        "float[3] v, int64[3] j",
+        """
+        negated = Neg(s)
+        both_lists = Concat<axis = 0>(negated, x)
+        three_ints = Constant<value_ints = [3]>()
+        v, j = TopK<largest = 0>(both_lists, three_ints)
+        """,
+    ),
+    "compressed_columns": (
+        "float[4, m] y",
+        """
+        columns = Transpose<perm = [1, 0]>(b)
+        half = Constant<value_float = 0.5>()
+        large = Less(s, half)
+        y = Compress<axis = 1>(columns, large)
+        """,
+    ),
+    "compress_by_a_longer_condition": (
+        "float[m] y, float[k, 4] z, float[h] w",
+        """
+        y = Compress<axis = 0>(s, mask)
+        some = Constant<value = bool[6] {1, 0, 1, 1, 0, 1}>()
+        z = Compress<axis = 0>(b, some)
+        more = Constant<value = bool[12] {0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1}>()
+        w = Compress(b, more)
+        """,
+    ),
+    "images": (
+        "float[n, 1, 4, 4] y, float[n, 1, 4, 2] z, float[n, 2, 2, 2] w",
+        """
+        shape = Constant<value_ints = [-1, 1, 2, 2]>()
+        image = Reshape(b, shape)
+        margins = Constant<value_ints = [0, 0, 1, 1, 0, 0, 1, 1]>()
+        y = Pad(image, margins)
+        scales = Constant<value_floats = [1.0, 1.0, 2.0, 1.0]>()
+        z = Resize<mode = "nearest">(image, , scales)
+        repeats = Constant<value_ints = [1, 2, 1, 1]>()
+        w = Tile(image, repeats)
+        """,
+    ),
 }
 
 SCORES = {
@@ -281,7 +550,13 @@ SCORES = {
 }
 
 # Cases that need a selected score.
-NEVER_NONE = {"convolution", "expand_others", "gather_last", "named_shape"}
+NEVER_NONE = {
+    "convolution", "elements_from_the_end", "expand_others", "gather_last", "gram", "images",
+    "mean_of_items", "means", "named_shape", "norms", "pairs",
+}  # fmt: skip
+
+# Cases that are valid for some scores only.
+ONLY = {"one_for_all": {"all", "one"}, "pasted": {"some", "all", "one"}}
 
 
 def list_inputs(name: str) -> list[list[np.ndarray]]:
@@ -291,6 +566,7 @@ def list_inputs(name: str) -> list[list[np.ndarray]]:
         np.float32,
     )
     kinds = [kind for kind in SCORES if kind != "none" or name not in NEVER_NONE]
+    kinds = [kind for kind in kinds if kind in ONLY.get(name, SCORES)]
     return [[np.array(SCORES[kind], np.float32), corners] for kind in kinds]
 
 
@@ -300,5 +576,5 @@ def write_graph(name: str) -> str:
     return (
         '<ir_version: 8, opset_import: ["" : 17]>\n'
         f"{name} (float[6] x, float[6, 4] boxes) => ({outputs}) {{\n"
-        f"  one = Constant<value_ints = [1]>()\n{SELECT}{nodes}\n}}"
+        f"{CONSTANTS}{SELECT}{nodes}\n}}"
     )

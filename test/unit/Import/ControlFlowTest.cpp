@@ -261,6 +261,101 @@ TEST(Loop, Errors) {
 }
 
 //===----------------------------------------------------------------------===//
+// Loops over sizes that depend on data
+//===----------------------------------------------------------------------===//
+
+/// Adds the number n of the elements of four that are not 0.
+TestModel &addCount(TestModel &model) {
+  model.input("x", {2}).input("w", {4});
+  return model.node("NonZero", "w", "places").node("Size", "places", "n");
+}
+
+/// Each iteration computes as if it took place; the results are selected.
+TEST(Loop, RunsAsOftenAsASizeSays) {
+  TestModel model;
+  addCount(model).node("Loop", "n - x", "last y").attr("body", makeBody());
+  std::string ir = importModel(model);
+  EXPECT_EQ(count(ir, "tarpon.add"), 4u);
+  EXPECT_THAT(ir,
+              AllOf(HasSubstr("tensor<4x2xf32>, tensor<1xi64>)"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
+  TestModel last;
+  addCount(last).node("Loop", "n - x", "y -").attr("body", makeBody());
+  EXPECT_EQ(count(importModel(last), "tarpon.where"), 4u);
+}
+
+/// Iterations that take place in any case need no selection.
+TEST(Loop, SelectsWhatMayNotTakePlace) {
+  TestModel model;
+  addCount(model);
+  scalar(model, "two", kInt64, 2).node("Add", "n two", "more");
+  model.node("Loop", "more - x", "y -").attr("body", makeBody());
+  EXPECT_EQ(count(importModel(model), "tarpon.where"), 4u);
+  TestModel fewer;
+  addCount(fewer);
+  scalar(fewer, "two", kInt64, 2).node("Sub", "n two", "less");
+  fewer.node("Loop", "less - x", "y -").attr("body", makeBody());
+  EXPECT_EQ(count(importModel(fewer), "tarpon.add"), 2u);
+}
+
+/// A condition that the body computes ends the loop, too.
+TEST(Loop, EndsBeforeItsSize) {
+  TestModel model;
+  scalar(addCount(model), "c", kBool, 1);
+  model.node("Loop", "n c x", "- y").attr("body", makeBody("Less", 1));
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("tarpon.min"), HasSubstr("tensor<2x2xf32>")));
+}
+
+/// Values that grow are joined once, and have the size that they grow to.
+TEST(Loop, AppendsAsOftenAsASizeSays) {
+  TestModel body;
+  body.input("i", {}, kInt64).input("go", {}, kBool).input("a", {2, 2});
+  body.node("Unsqueeze", "x first", "row").node("Concat", "a row row", "sum");
+  body.attr("axis", 0).output("go").output("sum");
+  TestModel model;
+  addCount(model).ints("first", {0}).input("s", {2, 2});
+  model.node("Loop", "n - s", "y").attr("body", body.getGraph());
+  // A part that is not alone is not found.
+  EXPECT_THAT(importModel(model), HasSubstr("tensor<10x2xf32>"));
+  onnx::GraphProto &graph = body.getGraph();
+  graph.mutable_node(1)->mutable_input()->RemoveLast();
+  TestModel single;
+  addCount(single).ints("first", {0}).input("s", {2, 2});
+  single.node("Loop", "n - s", "y").attr("body", graph);
+  std::string ir = importModel(single);
+  EXPECT_EQ(count(ir, "tarpon.where"), 0u);
+  EXPECT_EQ(count(ir, "tarpon.concat"), 1u);
+  EXPECT_THAT(ir, HasSubstr("tensor<6x2xf32>"));
+}
+
+TEST(Loop, ErrorsOfSizes) {
+  auto error = [](const char *op, const char *inputs) {
+    TestModel body;
+    body.input("i", {}, kInt64).input("go", {}, kBool).input("a", {2});
+    body.node(op, inputs, "b", "");
+    body.output("go").output("b").output("b");
+    TestModel model;
+    addCount(model).ints("first", {0});
+    model.node("Loop", "n - x", "y s").attr("body", body.getGraph());
+    return importError(model.output("s"));
+  };
+  EXPECT_EQ(error("Flatten", "a"),
+            "Loop node 'n' in MODEL: iterations give both 'tensor<2xf32>' and "
+            "'tensor<2x1xf32>', and their number depends on data\n");
+  EXPECT_EQ(error("NonZero", "a"),
+            "Loop node 'n' in MODEL: iterations give both 'tensor<2xf32>' and "
+            "'tensor<1x2xi64>', and their number depends on data\n");
+  TestModel body;
+  body.input("i", {}, kInt64).input("go", {}, kBool).input("a", {2});
+  body.node("NonZero", "a", "b", "").output("go").output("a").output("b");
+  TestModel model;
+  addCount(model).node("Loop", "n - x", "s y").attr("body", body.getGraph());
+  EXPECT_EQ(importError(model), "Loop node 'n' in MODEL: iterations give "
+                                "values whose size depends on data\n");
+}
+
+//===----------------------------------------------------------------------===//
 // Scan
 //===----------------------------------------------------------------------===//
 
