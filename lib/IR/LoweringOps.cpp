@@ -9,6 +9,7 @@
 #include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/TarponOps.h"
 #include "tarpon/Problem/OpKind.h"
+#include "tarpon/Problem/Producer.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -96,14 +97,27 @@ static LogicalResult verifyYield(FusedOp fused, YieldOp yield) {
   return success();
 }
 
+/// Returns true for an op that adds up products of the chain's value, which is
+/// its first operand, and another one.
+static bool isConsumer(Operation &op) {
+  std::optional<OpKind> kind = parseOp(op.getName().stripDialect());
+  return kind && mayConsume(*kind) && !isa<BlockArgument>(op.getOperand(0)) &&
+         op.getOperand(0) != op.getOperand(1);
+}
+
 /// C3, C4, C9
 static LogicalResult verifyOps(FusedOp fused) {
   Operation *root = fused.getRoot();
+  bool hasConsumer = false;
   for (Operation &op : fused.getBody().front().without_terminator()) {
     if (!isa<TarponDialect>(op.getDialect()) || op.getNumRegions() != 0 ||
         op.getNumResults() == 0 || (op.getNumResults() > 1 && &op != root))
       return fused.emitOpError("expects tarpon ops without regions, got ")
              << op.getName();
+    if (&op != root && !hasConsumer && isConsumer(op)) {
+      hasConsumer = true;
+      continue;
+    }
     if (&op != root && !isa<ConvertOp, ElementwiseInterface>(op))
       return fused.emitOpError("expects elementwise ops and converts behind "
                                "the root ")

@@ -198,13 +198,13 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
     func::FuncOp function = getOperation();
     std::optional<Fusion> fusion = parseFusion(mode.getValue());
     if (!fusion) {
-      function.emitError("expects the fusion mode to be on or off, got '")
+      function.emitError("expects the fusion mode to be on, epilogues or off, got '")
           << mode << "'";
       return signalPassFailure();
     }
     ChainFinder finder(function);
     SmallVector<Chain> chains =
-        *fusion == Fusion::On ? finder.findChains() : finder.findSingles();
+        *fusion == Fusion::Off ? finder.findSingles() : finder.findChains();
     IRRewriter rewriter(&getContext());
     for (ArrayRef<Operation *> chain : chains) {
       wrap(rewriter, chain);

@@ -10,7 +10,15 @@
 using namespace tarpon;
 
 std::string_view tarpon::getFusionName(Fusion fusion) {
-  return fusion == Fusion::On ? "on" : "off";
+  switch (fusion) {
+  case Fusion::On:
+    return "on";
+  case Fusion::Epilogues:
+    return "epilogues";
+  case Fusion::Off:
+    return "off";
+  }
+  return "";
 }
 
 std::optional<Fusion> tarpon::parseFusion(std::string_view name) {

@@ -49,7 +49,7 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
 static void addFusionPasses(OpPassManager &passes, const ChoiceOptions &options,
                             const NamedTarget &named) {
   // In int8 the products are quantised, and the softmax is not.
-  if (options.fusion == Fusion::On && options.dtype != Precision::I8)
+  if (options.fusion != Fusion::Off && options.dtype != Precision::I8)
     passes.addPass(
         options.target
             ? createRaiseAttentionPass(*options.target, options.dtype)
@@ -89,7 +89,7 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
   passes.addPass(createRemoveRedundantConvertsPass());
   // The remaining converts become launches of their own.
   passes.addPass(createFusePass(Fusion::Off));
-  if (options.fusion == Fusion::On) {
+  if (options.fusion != Fusion::Off) {
     passes.addPass(options.target ? createEliminateConcatsPass(*options.target)
                                   : createEliminateConcatsPass(
                                         {named.name, named.threads}));
@@ -97,6 +97,12 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                                   : createEliminateSlicesPass(
                                         {named.name, named.threads}));
   }
+  // A region's own choice is that of one launch.
+  if (options.fusion == Fusion::On && !options.perRegion)
+    passes.addPass(
+        options.target
+            ? createFuseProducersPass(*options.target)
+            : createFuseProducersPass({named.name, named.threads}));
 }
 
 void tarpon::buildChoicePipeline(OpPassManager &pm,
@@ -159,7 +165,7 @@ struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
   Option<std::string> layout{*this, "layout",
                              llvm::cl::desc("nchw, nhwc or nchw16c"),
                              llvm::cl::init("nchw")};
-  Option<Fusion> fusion{*this, "fusion", llvm::cl::desc("on or off"),
+  Option<Fusion> fusion{*this, "fusion", llvm::cl::desc("on, epilogues or off"),
                         llvm::cl::init(Fusion::On), FusionValues()};
   Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),

@@ -20,7 +20,7 @@ static constexpr llvm::StringLiteral kUnfused = "unfused";
 std::string tarpon::printRegionChoice(const RegionChoice &choice) {
   return std::string(runtime::getPrecisionName(choice.dtype)) + "/" +
          choice.layout.name() +
-         (choice.fusion == Fusion::On ? "" : "/" + kUnfused.str());
+         (choice.fusion == Fusion::Off ? "/" + kUnfused.str() : "");
 }
 
 std::optional<RegionChoice> tarpon::parseRegionChoice(StringRef text) {

@@ -12,6 +12,7 @@
 #include "tarpon/Problem/Problem.h"
 
 #include "tarpon/Problem/OpRules.h"
+#include "tarpon/Problem/Producer.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -83,6 +84,8 @@ int64_t Problem::integer(StringRef name) const {
 }
 
 double Problem::flops() const {
+  if (hasProducer(*this))
+    return getProducer(*this).flops() + getConsumer(*this).flops();
   if (auto *countFlops = getOpRule(op).countFlops)
     return countFlops(*this);
   auto flops = static_cast<double>(result.numElements());

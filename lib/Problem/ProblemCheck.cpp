@@ -13,6 +13,8 @@
 
 #include "Rules/RuleParts.h"
 
+#include "tarpon/Problem/Producer.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -271,6 +273,39 @@ std::string Checker::run() const {
   return "";
 }
 
-std::string tarpon::findFault(const Problem &problem) {
+static std::string findPartFault(const Problem &problem) {
   return Checker(problem, getOpRule(problem.op)).run();
+}
+
+/// Checks what the parts of a problem with a producer are made by.
+static std::string findConsumerFault(const Problem &problem) {
+  auto isConsumer = [](const EpilogueStep &step) {
+    return mayConsume(step.op);
+  };
+  const EpilogueStep &consumer = *llvm::find_if(problem.epilogue, isConsumer);
+  if (llvm::count_if(problem.epilogue, isConsumer) > 1)
+    return formatv("{0} is the second step that adds up products", consumer.op);
+  if (consumer.operand < problem.rootOperands ||
+      consumer.operand >= static_cast<int>(problem.operands.size()) ||
+      consumer.swapped)
+    return formatv("{0} lacks an operand beside the value", consumer.op);
+  if (problem.operands.front().quantized)
+    return formatv("{0} reads a value that is quantised", consumer.op);
+  for (const EpilogueStep &step : problem.epilogue) {
+    bool isBehind = &step > &consumer;
+    if (step.operand >= 0 && &step != &consumer &&
+        (step.operand > consumer.operand) != isBehind)
+      return formatv("{0} reads operand {1}, which is none of its part's",
+                     step.op, step.operand);
+  }
+  return "";
+}
+
+std::string tarpon::findFault(const Problem &problem) {
+  if (!hasProducer(problem))
+    return findPartFault(problem);
+  std::string fault = findConsumerFault(problem);
+  if (fault.empty())
+    fault = findPartFault(getProducer(problem));
+  return fault.empty() ? findPartFault(getConsumer(problem)) : fault;
 }

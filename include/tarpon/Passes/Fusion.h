@@ -18,14 +18,21 @@ namespace tarpon {
 /// The fusion setting of a model, as --fusion, tuning files and packages spell
 /// it.
 enum class Fusion : uint8_t {
-  On, ///< operations are fused with those that follow them
-  Off ///< every operation is a launch of its own
+  On,        ///< operations are fused with those that follow them
+  Epilogues, ///< but no two that are not elementwise
+  Off        ///< every operation is a launch of its own
 };
 
-/// All settings, in the order in which they are tried and listed.
-inline constexpr std::array<Fusion, 2> kFusions = {Fusion::On, Fusion::Off};
+/// All settings, in the order in which they are listed.
+inline constexpr std::array<Fusion, 3> kFusions = {
+    Fusion::On, Fusion::Epilogues, Fusion::Off};
 
-/// "on" or "off".
+/// The settings that are tried where one is picked. With Fusion::On, producers
+/// are fused only where that is expected to be faster.
+inline constexpr std::array<Fusion, 2> kTriedFusions = {Fusion::On,
+                                                        Fusion::Off};
+
+/// "on", "epilogues" or "off".
 std::string_view getFusionName(Fusion fusion);
 
 /// Returns the setting of that name, or none.

@@ -87,6 +87,7 @@ std::unique_ptr<mlir::Pass> createLowerToLaunchesPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass>
 createEliminateConcatsPass(const TargetInfo &target);
 std::unique_ptr<mlir::Pass> createEliminateSlicesPass(const TargetInfo &target);
+std::unique_ptr<mlir::Pass> createFuseProducersPass(const TargetInfo &target);
 /// `precision` is that in which the model will compute.
 std::unique_ptr<mlir::Pass>
 createRaiseAttentionPass(const TargetInfo &target,

@@ -301,7 +301,7 @@ def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"on\"",
-           "on, or off: every op alone.">
+           "on or epilogues, which are the same here, or off: every op alone.">
   ];
   let statistics = [
     Statistic<"numRegions", "num-regions", "Fused regions made">,
@@ -453,6 +453,33 @@ def EliminateSlicesPass : Tarpon_TargetPass<"tarpon-eliminate-slices"> {
   let options = targetOptions;
   let statistics = [
     Statistic<"numEliminated", "num-eliminated", "Copies that became slices">
+  ];
+}
+
+def FuseProducersPass : Tarpon_TargetPass<"tarpon-fuse-producers"> {
+  let summary = "Let a region compute what its root reads";
+  let description = [{
+    Runs on fused functions, behind all passes that change types. A region whose
+    result only the root of another region reads, as its first operand, moves in
+    front of that root, if it is a convolution or a matrix product and the
+    target's first-ranking solver of both takes fewer launches than those of the
+    two. A value between them that is not stored like the region's first operand
+    keeps them apart, as do views, slices and quantised values.
+
+    ```mlir
+    %a = tarpon.fused(%0 = %x, %1 = %w, %2 = %b) ... { tarpon.conv %0, %1 ... tarpon.add ... }
+    %c = tarpon.fused(%0 = %a, %1 = %v) ... { tarpon.conv %0, %1 ... }
+    // becomes
+    %c = tarpon.fused(%0 = %x, %1 = %w, %2 = %b, %3 = %v) ... {
+      %4 = tarpon.conv %0, %1 ...
+      %5 = tarpon.add %4, %2 ...
+      %6 = tarpon.conv %5, %3 ...
+    }
+    ```
+  }];
+  let options = targetOptions;
+  let statistics = [
+    Statistic<"numFused", "num-fused", "Regions that moved into another one">
   ];
 }
 

@@ -41,6 +41,8 @@ std::string GlobalChoice::name() const {
   std::string name = getDtypeName() + "/" + getLayoutName();
   if (fusion == Fusion::Off)
     return name + "/unfused";
+  if (fusion == Fusion::Epilogues)
+    name += "/epilogues";
   return getFusionName() == kMixed ? name + "/partly-fused" : name;
 }
 

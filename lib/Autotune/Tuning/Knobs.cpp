@@ -30,11 +30,13 @@ struct NamedValue {
 template <typename Value>
 static Result<Knob<Value>>
 parseKnob(llvm::StringRef text, const std::string &what,
-          const std::vector<NamedValue<Value>> &known) {
+          const std::vector<NamedValue<Value>> &known,
+          llvm::ArrayRef<Value> tried = {}) {
   Knob<Value> knob = {text.str(), {}, text == kPick};
   if (text == kPickGlobal || knob.perRegion) {
     for (const NamedValue<Value> &each : known)
-      knob.values.push_back(each.value);
+      if (tried.empty() || llvm::is_contained(tried, each.value))
+        knob.values.push_back(each.value);
     return knob;
   }
   llvm::SmallVector<llvm::StringRef> parts;
@@ -75,5 +77,6 @@ Result<FusionKnob> tarpon::parseFusionKnob(llvm::StringRef text) {
   std::vector<NamedValue<Fusion>> known;
   for (Fusion fusion : kFusions)
     known.push_back({std::string(getFusionName(fusion)), fusion});
-  return parseKnob(text, "fusion", known);
+  return parseKnob(text, "fusion", known,
+                   llvm::ArrayRef<Fusion>(kTriedFusions));
 }

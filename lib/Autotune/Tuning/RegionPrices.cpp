@@ -30,7 +30,7 @@ std::string RegionPrices::add(const Problem &problem) {
 std::optional<RegionPrices::Keys> &
 RegionPrices::getKeys(size_t region, size_t state, Fusion fusion) {
   Posed &posed = regions[region][state];
-  return fusion == Fusion::On ? posed.fused : posed.split;
+  return fusion == Fusion::Off ? posed.split : posed.fused;
 }
 
 /// The products of attention are scaled behind them, and without that do not
@@ -67,7 +67,7 @@ void RegionPrices::poseAll(ModelCompiler &model, const RegionChoice &choice,
     }
     size_t state = llvm::find(states, actual) - states.begin();
     if (state < states.size() &&
-        (choice.fusion == Fusion::On || maySplit(keys, choice.dtype)))
+        (choice.fusion != Fusion::Off || maySplit(keys, choice.dtype)))
       getKeys(region, state, choice.fusion) = std::move(keys);
   }
 }

@@ -52,6 +52,11 @@ public:
 
   bool knowsSlices() const override { return true; }
 
+  int64_t workspaceSize(const Problem &problem,
+                        const TargetInfo &target) const override {
+    return getReferenceSolver().workspaceSize(problem, target);
+  }
+
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.01;

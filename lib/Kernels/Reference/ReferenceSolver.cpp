@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Common/PartPlans.h"
 #include "Host/Solvers.h"
 #include "Reference.h"
 #include "tarpon/Problem/ElementwiseOps.h"
+#include "tarpon/Problem/Producer.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -33,6 +35,7 @@ public:
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const override {
+    // There is one for each operation that reads a producer's value.
     if (findPlan(problem.op))
       return Applicability::yes();
     return Applicability::no(
@@ -41,6 +44,11 @@ public:
 
   bool knowsSlices() const override { return true; }
 
+  int64_t workspaceSize(const Problem &problem,
+                        const TargetInfo &target) const override {
+    return hasProducer(problem) ? plan(problem, target, {}).workspaceBytes : 0;
+  }
+
   double expectedFraction(const Problem & /*problem*/,
                           const TargetInfo & /*target*/) const override {
     return 0.001;
@@ -48,7 +56,11 @@ public:
 
   SolutionPlan plan(const Problem &problem, const TargetInfo & /*target*/,
                     const PerfConfig & /*config*/) const override {
-    return findPlan(problem.op)(problem);
+    if (!hasProducer(problem))
+      return findPlan(problem.op)(problem);
+    Problem first = getProducer(problem), second = getConsumer(problem);
+    return joinPlans(problem, findPlan(first.op)(first),
+                     findPlan(second.op)(second));
   }
 
 private:

@@ -13,6 +13,7 @@
 #include "PackageAssembler.h"
 
 #include "tarpon/Problem/OpRules.h"
+#include "tarpon/Problem/Producer.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Tensor.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
@@ -59,6 +60,19 @@ static bool mustBePositive(const Problem &problem, size_t operand) {
     return step.operand == static_cast<int>(operand) &&
            mustBePositive(step.op, /*operand=*/1);
   });
+}
+
+/// The operation of the problem that reads an operand, and which of its own
+/// operands that is.
+static std::pair<Problem, size_t> getReader(const Problem &problem,
+                                            size_t operand) {
+  if (!hasProducer(problem))
+    return {problem, operand};
+  Problem producer = tarpon::getProducer(problem);
+  size_t leading = producer.operands.size();
+  if (operand < leading)
+    return {producer, operand};
+  return {getConsumer(problem), operand - leading + 1};
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,8 +196,9 @@ static Result<std::vector<char>> makeConstant(const Problem &problem,
     cutZeroPoints(problem, index, bytes);
     return bytes;
   }
-  bool isPositive = mustBePositive(problem, index);
-  float gain = getGain(problem, index);
+  auto [reader, operand] = getReader(problem, index);
+  bool isPositive = mustBePositive(reader, operand);
+  float gain = getGain(reader, operand);
   for (int64_t i = 0; i < count; ++i) {
     char *element = bytes.data() + i * size;
     float value = runtime::loadAsFloat(desc.dtype, element);

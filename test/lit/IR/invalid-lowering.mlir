@@ -148,6 +148,33 @@ func.func @fused_c4(%x: tensor<2x4xf32>) {
 
 // -----
 
+// fused C4: a second op that adds up products
+func.func @fused_c4_twice(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects elementwise ops and converts behind the root tarpon.relu, got tarpon.conv}}
+  %0 = tarpon.fused(%a = %x, %b = %w, %c = %w) : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32> {
+    %1 = tarpon.relu %a : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+    %2 = tarpon.conv %1, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    %3 = tarpon.conv %2, %c {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    tarpon.yield %3 : tensor<1x4x8x8xf32>
+  }
+  return
+}
+
+// -----
+
+// fused C4: the chain as a filter
+func.func @fused_c4_filter(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x1x1xf32>) {
+  // expected-error@below {{'tarpon.fused' op expects elementwise ops and converts behind the root tarpon.relu, got tarpon.conv}}
+  %0 = tarpon.fused(%a = %w, %b = %x) : (tensor<4x4x1x1xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+    %1 = tarpon.relu %a : (tensor<4x4x1x1xf32>) -> tensor<4x4x1x1xf32>
+    %2 = tarpon.conv %b, %1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
+    tarpon.yield %2 : tensor<1x4x8x8xf32>
+  }
+  return
+}
+
+// -----
+
 // fused C5: two roots
 func.func @fused_c5(%x: tensor<4xf32>) {
   // expected-error@below {{'tarpon.fused' op expects ops that take the result of the one before and region arguments, got tarpon.sigmoid}}

@@ -43,6 +43,8 @@ Problem makeWinogradProblem(ProblemGenerator &generator);
 Problem makePoolGradientProblem(ProblemGenerator &generator);
 /// Maxima with indices, and back: PoolIndicesProblems.cpp.
 Problem makePoolIndicesProblem(ProblemGenerator &generator);
+/// Operations on each channel in front of convolutions: ProducerProblems.cpp.
+Problem makeProducerProblem(ProblemGenerator &generator);
 /// Reductions, arg max and arg min: ReduceProblems.cpp.
 Problem makeReduceProblem(ProblemGenerator &generator);
 

@@ -114,7 +114,8 @@ static constexpr MakeProblem kAreas[] = {
     makePoolIndicesProblem,
     makeReduceProblem,
     makeWinogradProblem,
-    makeHalfWinogradProblem};
+    makeHalfWinogradProblem,
+    makeProducerProblem};
 
 Problem test::makeGpuProblem(size_t area, uint64_t seed) {
   ProblemGenerator generator(seed);

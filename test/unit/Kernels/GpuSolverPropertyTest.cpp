@@ -44,6 +44,8 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
   static const std::map<std::string, std::vector<std::string>> claims = {
       {"gpu-naive-v1", combine({"f32", "f16", "bf16", "u8q", "i8q"},
                                {"flat", "nchw", "nhwc", "blocked"})},
+      {"gpu-fused-conv-v1", combine({"f32", "f16", "bf16"}, {"nhwc"})},
+      {"gpu-separate-v1", combine({"f32", "f16", "bf16"}, {"nhwc"})},
       {"gpu-igemm-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
       {"gpu-winograd-f2x3-v1", combine({"f32", "f16"}, {"nchw", "nhwc"})},

@@ -304,7 +304,7 @@ struct Ranked {
 /// that only the tuner tries them.
 static bool copiesChunks(const Problem &problem, const GpuTarget &gpu,
                          const Product &product) {
-  return canBeCopied(gpu, problem.operands[0], product.geometry) &&
+  return canBeCopied(gpu, problem.operands[0], product) &&
          getGpuInstructions(gpu.vendor).getCopyForm(gpu).bytes == kChunkBytes;
 }
 
@@ -484,7 +484,7 @@ std::vector<TileFields> gpuigemm::proposeTiles(const Problem &problem,
   for (const Ranked &tile : ranked)
     tiles.push_back(tile.fields);
   constexpr size_t kInTurn = 4;
-  if (canBeCopied(gpu, problem.operands[0], product.geometry))
+  if (canBeCopied(gpu, problem.operands[0], product))
     for (const Ranked &ranking : ArrayRef(ranked).take_front(kInTurn))
       for (const TileFields &tile : getTurnTiles(gpu, dtype, ranking.fields))
         if (std::optional<TileFields> fields =

@@ -124,14 +124,27 @@ bool gpuigemm::canBeCopied(const GpuTarget &gpu, DType dtype) {
 }
 
 bool gpuigemm::canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
-                           const Geometry &g) {
+                           const Product &product) {
   bool hasZeros = !input.quantized || input.zeroPoint == 0;
-  return canBeCopied(gpu, input.dtype) && (hasZeros || !hasPadding(g));
+  return canBeCopied(gpu, input.dtype) && !product.producer &&
+         (hasZeros || !hasPadding(product.geometry));
 }
 
 bool gpuigemm::areStagesCopied(const GpuTarget &gpu, const TensorDesc &input,
-                               const Geometry &g, const Tile &tile) {
-  return tile.getFields().stages > 1 && canBeCopied(gpu, input, g);
+                               const Product &product, const Tile &tile) {
+  return tile.getFields().stages > 1 && canBeCopied(gpu, input, product);
+}
+
+/// The most registers of a lane for the cells of a step that are under way.
+static constexpr int64_t kMostCellRegisters = 112;
+
+/// Returns "" if lanes have registers for the cells of their pixels, otherwise
+/// the reason.
+static std::string checkCells(const Product &product, const Tile &tile) {
+  int64_t cells = Prologue::getWindow(*product.producer).taps();
+  if (tile.loadsOfB() * cells * (kChunkBytes / 4) > kMostCellRegisters)
+    return "a lane has no registers for the windows of its pixels";
+  return "";
 }
 
 /// If there are more sums than this, there are enough workgroups without
@@ -187,17 +200,20 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
   bool needsCopies =
       tile.getFields().stages > 2 || tile.getOp().kind == WaveOp::Kind::Wgmma;
   if (needsCopies &&
-      !canBeCopied(*target.gpu, problem.operands[0], product.geometry))
+      !canBeCopied(*target.gpu, problem.operands[0], product))
     return "a third stage needs an input that is copied as it is";
   if (f.groupsPerUnit > 0 && !f.sharesSteps() &&
       (f.stages < 2 ||
-       !canBeCopied(*target.gpu, problem.operands[0], product.geometry)))
+       !canBeCopied(*target.gpu, problem.operands[0], product)))
     return "turns need stages of an input that is copied as it is";
   CopyForm copies =
       getGpuInstructions(target.gpu->vendor).getCopyForm(*target.gpu);
   if (copies.inRow && tile.rowsPerLoad(copies.bytes) % 8 != 0 &&
-      areStagesCopied(*target.gpu, problem.operands[0], product.geometry, tile))
+      areStagesCopied(*target.gpu, problem.operands[0], product, tile))
     return "the lanes must copy whole groups of eight rows";
+  if (product.producer)
+    if (std::string why = checkCells(product, tile); !why.empty())
+      return why;
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
            " for this many results";
@@ -356,6 +372,10 @@ static InputShape planInput(SolutionPlan &plan, const Problem &problem,
   input.groupBytes = input.channelBytes;
   input.pixelBytes = g.groups * input.groupBytes;
   input.zeroPoint = desc.quantized ? desc.zeroPoint : 0;
+  if (product.producer) {
+    input.bytes = product.producer->operands[0].numBytes();
+    input.windows = Prologue::getWindow(*product.producer);
+  }
   if (product.readsInput)
     return input;
   input.bytes = getInputPackBytes(product.packed, desc.dtype, product.images);
@@ -462,6 +482,10 @@ void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
                        countTableColumns(result.operands), sums, counters,
                        splits,
                        tile.getFields().groupsPerUnit * gpu.computeUnits);
+  if (product.producer)
+    kernel.setPrologue(
+        Prologue(launch, *product.producer,
+                 static_cast<int64_t>(problem.operands.size())));
   std::string symbol = kernel.symbol();
   std::optional<ResultAccess> access;
   if (!spec.split) {
@@ -506,7 +530,7 @@ void ProductPlanner::run() {
   // Only splits with steps are launched.
   int64_t splits = std::min(tile.getFields().wholeSplits(), depth.steps);
   splits = divideCeil(depth.steps, divideCeil(depth.steps, splits));
-  bool copies = areStagesCopied(gpu, problem.operands[0], g, tile);
+  bool copies = areStagesCopied(gpu, problem.operands[0], product, tile);
   // On AMD's GPUs one kernel is for all windows, so that a network needs few.
   bool isTailored = copies && gpu.vendor == GpuVendor::NVIDIA;
   // A warpgroup's products leave LDS, which is the first-level cache, too

@@ -31,6 +31,10 @@ struct Product {
   Geometry packed;
   int64_t images;
 
+  /// What makes the input on its way to LDS, if something does: a problem whose
+  /// operands are numbered from behind the product's own.
+  std::optional<Problem> producer = std::nullopt;
+
   /// The rows of D in all blocks, that is, the pixels to compute.
   int64_t pixels() const { return geometry.batch * geometry.outPixels(); }
 };
@@ -45,13 +49,13 @@ bool hasPadding(const Geometry &geometry);
 /// Returns true if the GPU can copy elements to LDS asynchronously, since its
 /// instructions multiply them as they are.
 bool canBeCopied(const GpuTarget &gpu, DType dtype);
-/// Returns true if that holds for an input, whose padding, if there is some, is
-/// zeros.
+/// Returns true if that holds for the product's input, whose padding, if there
+/// is some, is zeros. What a producer makes is not copied.
 bool canBeCopied(const GpuTarget &gpu, const TensorDesc &input,
-                 const Geometry &geometry);
+                 const Product &product);
 /// Returns true if that input is copied to the stages of a tile.
 bool areStagesCopied(const GpuTarget &gpu, const TensorDesc &input,
-                     const Geometry &geometry, const Tile &tile);
+                     const Product &product, const Tile &tile);
 
 /// Returns the tile of a config, or the reason if it is none for this product.
 std::optional<Tile> getTile(const Problem &problem, const TargetInfo &target,

@@ -122,6 +122,8 @@ void ProductEmitter::prepareLane() {
   }
   channelBytes = ints.param(kernel.channelBytes);
   fill = b.broadcast(ints.param(kernel.fill), kChunkBytes / 4);
+  if (kernel.prologue)
+    prologue.emplace(kernel.prologue->bind(b));
   placeLane();
 }
 
@@ -235,6 +237,9 @@ Value ProductEmitter::clampStep(Value step) {
 }
 
 ProductEmitter::Values ProductEmitter::getOffsets(Value step) {
+  // There would be one for each cell.
+  if (prologue)
+    return {};
   Tap tap = getTap(clampStep(step));
   Values offsets;
   for (const WindowPixel &pixel : pixels)
@@ -243,13 +248,18 @@ ProductEmitter::Values ProductEmitter::getOffsets(Value step) {
 }
 
 ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
-  step = clampStep(step);
   Staged staged;
+  staged.step = step;
+  if (prologue)
+    staged.cells = loadCells(step);
+  step = clampStep(step);
   Value start = b.add(filterStart, ints.mul(step, tile.bytesOfA()));
   for (int64_t i = 0; i < tile.loadsOfA(); ++i)
     staged.a.push_back(instructions.loadBounded(
         b, filter, filterOffset,
         ints.add(start, i * tile.threads() * kChunkBytes)));
+  if (prologue)
+    return staged;
   // Values that all lanes share are recomputed here: carried from step to step,
   // they would end up in vector registers.
   Value channel = spec.merged ? zero : getTap(step).channel;
@@ -258,6 +268,44 @@ ProductEmitter::Staged ProductEmitter::load(Value step, const Values &offsets) {
   if (tile.getOp().isInteger())
     staged.offsets = offsets;
   return staged;
+}
+
+//===----------------------------------------------------------------------===//
+// Windows of a prologue
+//===----------------------------------------------------------------------===//
+
+/// Behind the last step, cells are neither loaded nor used.
+ProductEmitter::Values ProductEmitter::loadCells(Value step) {
+  Value channel = ints.mul(step, tile.rowBytes());
+  Value exists = b.andI(b.slt(step, block.endStep),
+                        b.slt(b.add(channel, chunkOffset), channelBytes));
+  Values cells;
+  for (const WindowPixel &pixel : pixels)
+    for (int64_t y = 0; y < kernel.prologue->rows(); ++y)
+      for (int64_t x = 0; x < kernel.prologue->columns(); ++x) {
+        Tap tap;
+        tap.starts = {ints.mul(dilations[0], x), ints.mul(dilations[1], y)};
+        tap.bytes = b.add(ints.mul(tapBytes[0], x), ints.mul(tapBytes[1], y));
+        tap.isValid = exists;
+        cells.push_back(instructions.loadBounded(
+            b, input, getOffset(pixel, tap), channel));
+      }
+  return cells;
+}
+
+void ProductEmitter::finishLoad(Staged &staged) {
+  if (!prologue)
+    return;
+  Type type = b.vec(b.getI32Type(), kChunkBytes / 4);
+  auto compute = [&] {
+    Value first = b.add(ints.mul(staged.step, tile.rowBytes()), chunkOffset);
+    return prologue->compute(staged.cells, first,
+                             b.slt(first, channelBytes));
+  };
+  staged.b = b.ifThenElse(b.slt(staged.step, block.endStep),
+                          SmallVector<Type>(pixels.size(), type), compute,
+                          [&] { return Values(pixels.size(), b.cstLike(type, 0)); });
+  staged.cells.clear();
 }
 
 //===----------------------------------------------------------------------===//
@@ -329,11 +377,13 @@ ProductEmitter::Values ProductEmitter::runSteps() {
   carried.sums = wave.makeSums();
   Value step = block.firstStep, second = ints.add(step, 1);
   carried.staged = load(step, getOffsets(step));
+  finishLoad(carried.staged);
   carried.offsets = getOffsets(second);
   if (hasStages) {
     carried.stage = zero;
     storeToLds(carried.staged, /*stage=*/nullptr);
     carried.staged = load(second, carried.offsets);
+    finishLoad(carried.staged);
     carried.offsets = getOffsets(ints.add(step, 2));
     b.barrier();
   }
@@ -361,6 +411,7 @@ ProductEmitter::Carried ProductEmitter::runOneStage(Value step,
   instructions.fenceSchedule(b);
   after.offsets = getOffsets(ints.add(step, 2));
   after.sums = wave.multiply(/*stage=*/nullptr, carried.sums);
+  finishLoad(after.staged);
   return after;
 }
 
@@ -376,6 +427,7 @@ ProductEmitter::Carried ProductEmitter::runTwoStages(Value step,
   instructions.fenceSchedule(b);
   after.offsets = getOffsets(ints.add(step, 3));
   after.sums = wave.multiply(carried.stage, carried.sums);
+  finishLoad(after.staged);
   b.barrier();
   return after;
 }

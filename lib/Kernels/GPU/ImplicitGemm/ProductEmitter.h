@@ -49,6 +49,9 @@ private:
   struct Staged {
     Values a, b;
     Values offsets; ///< of b, where padding must be told from data
+    /// The cells of windows, of which a prologue makes b.
+    Values cells;
+    Value step;
   };
   struct Tap {
     Values starts; ///< by dimension, in pixels
@@ -71,6 +74,11 @@ private:
   Values getOffsets(Value step);
   /// `offsets` are those of the step.
   Staged load(Value step, const Values &offsets);
+  /// Loads the cells of the windows around this lane's pixels.
+  Values loadCells(Value step);
+  /// Makes b of cells that were loaded. Emitted behind the product that their
+  /// loads wait beside.
+  void finishLoad(Staged &staged);
   /// Limits the step to the last one: data prefetched behind it is not used,
   /// but must exist.
   Value clampStep(Value step);
@@ -184,6 +192,7 @@ private:
   Block block;
   Share share;
   BoundedBuffer filter, input;
+  std::optional<Prologue::Bound> prologue;
   Value filterOffset, filterStart;
   /// The chunk of a row from which this lane loads, its offset and that of the
   /// lane's bytes in it.

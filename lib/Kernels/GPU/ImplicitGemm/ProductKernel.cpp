@@ -48,6 +48,8 @@ std::string ProductKernel::symbol() const {
   text += spec.wholeBlocks ? "_whole" : "";
   text += spec.sharesSteps ? "_share" : spec.takesTurns ? "_turns" : "";
   text += spec.loadsEarly ? "_early" : "";
+  if (prologue)
+    text += "_" + prologue->symbol();
   return text;
 }
 
@@ -105,7 +107,8 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
       inputBytes(launch.addParam(input.bytes)),
       filterBytes(launch.addParam(filterSize)),
       groupBytes(launch.addParam(input.groupBytes)),
-      imageBytes(launch.addParam(input.pixelBytes * g.pixels())),
+      imageBytes(launch.addParam(input.pixelBytes *
+                                 input.windows.value_or(g).pixels())),
       channelBytes(launch.addParam(input.channelBytes)),
       pixels(launch.addParam(countPixels(g))),
       channels(launch.addParam(g.outChannels)),
@@ -125,7 +128,8 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                                              spec.tile.getOp().elementBytes() /
                                              kChunkBytes
                                        : g.taps()),
-      dimensions(addDimensions(launch, g, input.pixelBytes)) {
+      dimensions(addDimensions(launch, input.windows.value_or(g),
+                               input.pixelBytes)) {
   const TileFields &fields = spec.tile.getFields();
   if (spec.batched)
     tableBuffer = launch.addBuffer(table);

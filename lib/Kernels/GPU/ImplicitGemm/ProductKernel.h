@@ -18,13 +18,15 @@
 // loaded to registers during the product of the previous step, and go through
 // LDS from there; or are copied to LDS during the products of several steps
 // before. Places outside of the input, or behind the last channel, get an
-// offset beyond the buffer, and read as zero.
+// offset beyond the buffer, and read as zero. With a prologue, B is what it makes
+// of the windows around pixels (Prologue.h), on the way through registers.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H
 #define TARPON_LIB_KERNELS_GPU_IMPLICITGEMM_PRODUCTKERNEL_H
 
+#include "Prologue.h"
 #include "ResultAccess.h"
 #include "SharedSteps.h"
 #include "Tile.h"
@@ -59,6 +61,9 @@ struct InputShape {
   int64_t channelBytes; ///< of one group, in whole chunks
   /// The value of padding in i8.
   int64_t zeroPoint;
+  /// The windows of a prologue, if there is one. Otherwise they are those of the
+  /// product's geometry.
+  std::optional<Geometry> windows = std::nullopt;
 };
 
 /// The properties that the code depends on, beside ResultSpec.
@@ -132,6 +137,9 @@ public:
 
   void emit(KernelBuilder &b, const ResultAccess *result) const;
 
+  /// Has pixels computed from those of the input's windows.
+  void setPrologue(const Prologue &made) { prologue = made; }
+
   std::string symbol() const;
   int64_t tasks() const { return numTasks; }
 
@@ -146,6 +154,7 @@ private:
   int64_t steps, stepsPerSplit;
   int64_t blocks = 0, groups = 0; ///< if workgroups take turns
   std::optional<SharedSteps> shared;
+  std::optional<Prologue> prologue;
   MagicDivisor channelBlocks, pixelBlocks, splits;
   /// The chunks of one tap (merged), or the number of taps.
   MagicDivisor depthDivisor;
