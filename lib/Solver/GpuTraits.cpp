@@ -8,7 +8,6 @@
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/TargetTraits.h"
 
 using namespace tarpon;
@@ -29,6 +28,8 @@ public:
   }
   Precision getArithmetic(const Problem &problem,
                           const TargetInfo &target) const override;
+  double getProductRounding(const Problem &problem,
+                            const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
   double getFlopsPerMs(const TargetInfo &target) const override {
     return target.gpu->peakGflops(DType::F32) * 1e6;
@@ -63,11 +64,11 @@ Precision GpuTraits::getArithmetic(const Problem &problem,
 /// Rounding to the 10 bits of TF32 moves each of two factors by at most 2^-11
 /// of itself; where an instruction drops the other bits, one of them by at most
 /// 2^-10.
-double tarpon::getProductRounding(const Problem &problem,
-                                  const TargetInfo &target) {
+double GpuTraits::getProductRounding(const Problem &problem,
+                                     const TargetInfo &target) const {
   constexpr double kRounded = 0x1p-11, kTruncated = 0x1p-10;
   bool isTiled = problem.op == OpKind::Conv || problem.op == OpKind::MatMul;
-  bool isTf32 = target.gpu && target.gpu->allowsTf32 && isTiled &&
+  bool isTf32 = target.gpu->allowsTf32 && isTiled &&
                 problem.operands[0].dtype == DType::F32;
   return isTf32 ? kRounded + kTruncated : 0;
 }
