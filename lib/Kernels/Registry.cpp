@@ -111,9 +111,9 @@ static bool hasAlignedSlices(const Problem &problem, const TargetInfo &target) {
 
 /// Returns true if the solver's isApplicable knows problems with producers.
 static bool knowsProducers(const Solver &solver) {
-  return llvm::is_contained({&getReference(), &getGpuNaive(),
-                             &getGpuFusedConv(), &getGpuSeparate()},
-                            &solver);
+  return llvm::is_contained(
+      {&getReference(), &getGpuNaive(), &getGpuFusedConv(), &getGpuSeparate()},
+      &solver);
 }
 
 Applicability tarpon::checkApplicable(const Solver &solver,

@@ -198,7 +198,8 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
     func::FuncOp function = getOperation();
     std::optional<Fusion> fusion = parseFusion(mode.getValue());
     if (!fusion) {
-      function.emitError("expects the fusion mode to be on, epilogues or off, got '")
+      function.emitError(
+          "expects the fusion mode to be on, epilogues or off, got '")
           << mode << "'";
       return signalPassFailure();
     }

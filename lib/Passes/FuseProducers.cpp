@@ -1,4 +1,5 @@
-//===- FuseProducers.cpp - Fuses regions with the readers of them -*- C++ -*-===//
+//===- FuseProducers.cpp - Fuses regions with the readers of them -*- C++
+//-*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -34,8 +35,8 @@ static bool readsFirst(FusedOp op) {
   return root->getOperand(0) == argument && argument.hasOneUse();
 }
 
-/// The region that computes what the consumer's root reads, or null. Between the
-/// two, values are stored like the producer's first operand (Producer.h).
+/// The region that computes what the consumer's root reads, or null. Between
+/// the two, values are stored like the producer's first operand (Producer.h).
 static FusedOp findProducer(FusedOp consumer) {
   if (consumer.getInputs().empty() || !readsFirst(consumer))
     return nullptr;
@@ -58,8 +59,7 @@ static std::optional<size_t> countLaunches(const Problem &problem,
   if (solvers.empty())
     return std::nullopt;
   const Solver &solver = *solvers.front();
-  return solver
-      .plan(problem, target, solver.defaultConfig(problem, target))
+  return solver.plan(problem, target, solver.defaultConfig(problem, target))
       .launches.size();
 }
 
@@ -126,11 +126,11 @@ struct FuseProducersPass
         getPassTarget(getOperation(), given, targetName, threads);
     if (failed(target))
       return signalPassFailure();
-    for (FusedOp consumer : llvm::to_vector(
-             getOperation().getBody().front().getOps<FusedOp>())) {
+    for (FusedOp consumer :
+         llvm::to_vector(getOperation().getBody().front().getOps<FusedOp>())) {
       FusedOp producer = findProducer(consumer);
-      if (!producer || !savesLaunches(getProblem(producer),
-                                      getProblem(consumer), *target))
+      if (!producer ||
+          !savesLaunches(getProblem(producer), getProblem(consumer), *target))
         continue;
       fuse(producer, consumer);
       ++numFused;

@@ -99,10 +99,9 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
   }
   // A region's own choice is that of one launch.
   if (options.fusion == Fusion::On && !options.perRegion)
-    passes.addPass(
-        options.target
-            ? createFuseProducersPass(*options.target)
-            : createFuseProducersPass({named.name, named.threads}));
+    passes.addPass(options.target
+                       ? createFuseProducersPass(*options.target)
+                       : createFuseProducersPass({named.name, named.threads}));
 }
 
 void tarpon::buildChoicePipeline(OpPassManager &pm,

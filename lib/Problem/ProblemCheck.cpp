@@ -285,6 +285,8 @@ static std::string findConsumerFault(const Problem &problem) {
   const EpilogueStep &consumer = *llvm::find_if(problem.epilogue, isConsumer);
   if (llvm::count_if(problem.epilogue, isConsumer) > 1)
     return formatv("{0} is the second step that adds up products", consumer.op);
+  if (consumer.operand < 0)
+    return formatv("an epilogue has no operation '{0}'", consumer.op);
   if (consumer.operand < problem.rootOperands ||
       consumer.operand >= static_cast<int>(problem.operands.size()) ||
       consumer.swapped)

@@ -8,7 +8,6 @@
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/TargetTraits.h"
 
 using namespace tarpon;
@@ -31,6 +30,8 @@ public:
                           const TargetInfo &target) const override;
   double getSpeedup(Precision arithmetic,
                     const TargetInfo &target) const override;
+  double getProductRounding(const Problem &problem,
+                            const TargetInfo &target) const override;
   llvm::StringRef getArbiter() const override { return "gpu-naive-v1"; }
   double getFlopsPerMs(const TargetInfo &target) const override {
     return target.gpu->peakGflops(DType::F32) * 1e6;
@@ -71,11 +72,11 @@ double GpuTraits::getSpeedup(Precision arithmetic,
 /// Rounding to the 10 bits of TF32 moves each of two factors by at most 2^-11
 /// of itself; where an instruction drops the other bits, one of them by at most
 /// 2^-10.
-double tarpon::getProductRounding(const Problem &problem,
-                                  const TargetInfo &target) {
+double GpuTraits::getProductRounding(const Problem &problem,
+                                     const TargetInfo &target) const {
   constexpr double kRounded = 0x1p-11, kTruncated = 0x1p-10;
   bool isTiled = problem.op == OpKind::Conv || problem.op == OpKind::MatMul;
-  bool isTf32 = target.gpu && target.gpu->allowsTf32 && isTiled &&
+  bool isTf32 = target.gpu->allowsTf32 && isTiled &&
                 problem.operands[0].dtype == DType::F32;
   return isTf32 ? kRounded + kTruncated : 0;
 }

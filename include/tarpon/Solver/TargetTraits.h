@@ -61,6 +61,14 @@ public:
     return 1;
   }
 
+  /// The relative error that a product of two elements may have because the
+  /// target's solvers round them to fewer bits than they are stored in. 0 if
+  /// none does, as everywhere without a user's permission.
+  virtual double getProductRounding(const Problem & /*problem*/,
+                                    const TargetInfo & /*target*/) const {
+    return 0;
+  }
+
   /// The id of the solver against which a package's candidates are compared
   /// where there is a device. It is packaged with every layer that has
   /// candidates and to which it applies. "": they are compared with the

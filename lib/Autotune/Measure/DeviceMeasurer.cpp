@@ -18,7 +18,6 @@
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/KernelABI.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -112,7 +111,7 @@ Status DeviceMeasurer::askTarget() {
     return target.error();
   const TargetInfo &info = (*target)->getInfo();
   arbiterId = info.traits->getArbiter();
-  rounding = getProductRounding(problem, info);
+  rounding = info.traits->getProductRounding(problem, info);
   for (size_t i = 0; i < layer.candidates.size(); ++i)
     if (layer.candidates[i].solver == arbiterId)
       arbiter = i;

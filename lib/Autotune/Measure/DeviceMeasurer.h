@@ -96,7 +96,7 @@ private:
   /// The solver whose results are right by definition, and the layer's
   /// candidate of it, if there is one.
   std::string arbiterId;
-  /// See getProductRounding.
+  /// See TargetTraits::getProductRounding.
   double rounding = 0;
   std::optional<size_t> arbiter;
   bool isDisputed = false;

@@ -8,7 +8,6 @@
 #include "Measure/EvaluationConditions.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
@@ -52,7 +51,7 @@ EvaluationConditions tarpon::getEvaluationConditions(const Problem &problem,
                                                      KernelForm form) {
   EvaluationConditions conditions;
   conditions.threads = target.threads;
-  conditions.rounding = getProductRounding(problem, target);
+  conditions.rounding = target.traits->getProductRounding(problem, target);
   if (!hasTimes(target)) {
     setEmulatedConditions(problem, conditions);
     return conditions;

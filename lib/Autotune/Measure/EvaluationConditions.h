@@ -26,7 +26,7 @@ struct EvaluationConditions {
   /// The number of tolerances by which results may differ from the reference's;
   /// see findWrongResult.
   double slack = 1;
-  /// See getProductRounding.
+  /// See TargetTraits::getProductRounding.
   double rounding = 0;
   /// See EvaluationRequest.
   int64_t rotateBytes = 0;

@@ -54,9 +54,8 @@ std::vector<int64_t> tarpon::listConsumerOperands(const Problem &problem,
 
 /// The bytes of the value between the parts, in whole units of alignment.
 static int64_t getValueBytes(const Problem &problem) {
-  return static_cast<int64_t>(
-      llvm::alignTo(getProducer(problem).result.numBytes(),
-                    runtime::kBufferAlignment));
+  return static_cast<int64_t>(llvm::alignTo(
+      getProducer(problem).result.numBytes(), runtime::kBufferAlignment));
 }
 
 int64_t tarpon::getPartsWorkspace(const Problem &problem, int64_t ofProducer,

@@ -123,8 +123,7 @@ std::vector<PerfConfig> GpuSeparate::configs(const Problem &problem,
     PerfConfig usual = other.solver->defaultConfig(other.problem, target);
     std::vector<PerfConfig> configs =
         varied.solver->configs(varied.problem, target);
-    for (const PerfConfig &each :
-         ArrayRef(configs).take_front(kMostOfPart)) {
+    for (const PerfConfig &each : ArrayRef(configs).take_front(kMostOfPart)) {
       PerfConfig config;
       addFields(varied, each, config);
       addFields(other, usual, config);
@@ -152,8 +151,8 @@ SolutionPlan GpuSeparate::plan(const Problem &problem, const TargetInfo &target,
                                const PerfConfig &config) const {
   std::vector<SolutionPlan> plans;
   for (const Part &part : getParts(problem, target))
-    plans.push_back(part.solver->plan(part.problem, target,
-                                      takeFields(part, config)));
+    plans.push_back(
+        part.solver->plan(part.problem, target, takeFields(part, config)));
   return joinPlans(problem, std::move(plans[0]), std::move(plans[1]));
 }
 

@@ -2,7 +2,8 @@
 // RUN: graph-opt %s -tarpon-choose='dtype=fp16 layout=nhwc target=sm_90a fusion=epilogues' | FileCheck %s --check-prefix=APART
 // RUN: graph-opt %s -tarpon-choose='dtype=fp16 layout=nhwc target=x86-64-v3' | FileCheck %s --check-prefix=APART
 
-// A region of both convolutions, and one setting that keeps them apart.
+// A region of the first two convolutions, and one setting that keeps them apart.
+// The last one's result is f32.
 
 // CHECK-LABEL: func @chain(
 // CHECK:         tarpon.fused
@@ -18,7 +19,8 @@
 // APART:         tarpon.fused
 // APART:           tarpon.conv
 // APART:           tarpon.yield
-func.func @chain(%x: tensor<1x96x14x14xf32>) -> tensor<1x24x14x14xf32> {
+func.func @chain(%x: tensor<1x96x14x14xf32>) -> tensor<1x8x14x14xf32> {
+  %u = tarpon.constant {value = dense<0.5> : tensor<8x24x1x1xf32>} : tensor<8x24x1x1xf32>
   %w = tarpon.constant {value = dense<0.5> : tensor<96x1x3x3xf32>} : tensor<96x1x3x3xf32>
   %b = tarpon.constant {value = dense<0.25> : tensor<1x96x1x1xf32>} : tensor<1x96x1x1xf32>
   %v = tarpon.constant {value = dense<0.5> : tensor<24x96x1x1xf32>} : tensor<24x96x1x1xf32>
@@ -26,5 +28,6 @@ func.func @chain(%x: tensor<1x96x14x14xf32>) -> tensor<1x24x14x14xf32> {
   %1 = tarpon.add %0, %b : (tensor<1x96x14x14xf32>, tensor<1x96x1x1xf32>) -> tensor<1x96x14x14xf32>
   %2 = tarpon.relu %1 : (tensor<1x96x14x14xf32>) -> tensor<1x96x14x14xf32>
   %3 = tarpon.conv %2, %v {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x96x14x14xf32>, tensor<24x96x1x1xf32>) -> tensor<1x24x14x14xf32>
-  return %3 : tensor<1x24x14x14xf32>
+  %4 = tarpon.conv %3, %u {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x24x14x14xf32>, tensor<8x24x1x1xf32>) -> tensor<1x8x14x14xf32>
+  return %4 : tensor<1x8x14x14xf32>
 }

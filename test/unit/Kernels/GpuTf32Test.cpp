@@ -10,7 +10,6 @@
 #include "Tf32Reference.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Targets/NVIDIA/NvidiaGpuBackend.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -174,17 +173,17 @@ TEST(GpuTf32, WinogradIsForTrueF32) {
 TEST(GpuTf32, ToleranceIsThatOfTenBits) {
   Problem problem = makeProblem(getKeyOf(":nhwc", true));
   TargetInfo allowed = makeGpuTargetInfo(*parseGpuTarget("sm_90a:tf32"));
-  double rounding = getProductRounding(problem, allowed);
+  auto getRounding = [](const Problem &problem, const TargetInfo &target) {
+    return target.traits->getProductRounding(problem, target);
+  };
+  double rounding = getRounding(problem, allowed);
   EXPECT_EQ(rounding, 0x1p-11 + 0x1p-10);
-  EXPECT_EQ(
-      getProductRounding(problem, makeGpuTargetInfo(*parseGpuTarget("sm_90a"))),
-      0);
-  EXPECT_EQ(getProductRounding(problem, TargetInfo()), 0);
-  EXPECT_EQ(
-      getProductRounding(makeProblem(getKey(kConv, "f16", ":nhwc")), allowed),
-      0);
-  EXPECT_EQ(getProductRounding(makeProblem("relu(4x8xf32)->4x8xf32"), allowed),
+  EXPECT_EQ(getRounding(problem, makeGpuTargetInfo(*parseGpuTarget("sm_90a"))),
             0);
+  EXPECT_EQ(getRounding(problem, TargetInfo()), 0);
+  EXPECT_EQ(getRounding(makeProblem(getKey(kConv, "f16", ":nhwc")), allowed),
+            0);
+  EXPECT_EQ(getRounding(makeProblem("relu(4x8xf32)->4x8xf32"), allowed), 0);
   EXPECT_LT(tarpon::getTolerance(problem, 1, 0, rounding), 0.01);
 
   Runners runners;

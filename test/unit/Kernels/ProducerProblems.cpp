@@ -58,8 +58,7 @@ static Problem makeProducer(ProblemGenerator &g, DType dtype, Layout layout) {
     int64_t rows = g.oneOf<int64_t>({1, 3, 3, 3, 5}), columns = rows;
     if (g.chance(20))
       columns = g.pick(1, 4);
-    TensorDesc filter =
-        g.makeTensor({channels, 1, rows, columns}, Layout());
+    TensorDesc filter = g.makeTensor({channels, 1, rows, columns}, Layout());
     filter.constant = true;
     problem.operands.push_back(filter);
     problem.attrs["group"] = {static_cast<double>(channels)};
@@ -82,8 +81,8 @@ static Problem makeProducer(ProblemGenerator &g, DType dtype, Layout layout) {
   return problem;
 }
 
-/// Results have the type of the value between the two: in a finer one they would
-/// show how it was rounded.
+/// Results have the type of the value between the two: in a finer one they
+/// would show how it was rounded.
 Problem test::makeProducerProblem(ProblemGenerator &g) {
   Layout layout{g.chance(85) ? Layout::NHWC : Layout::NCHW, 1};
   DType dtype = g.oneOf({DType::F32, DType::F16, DType::F16, DType::BF16});
@@ -92,10 +91,10 @@ Problem test::makeProducerProblem(ProblemGenerator &g) {
   consumer.op = OpKind::Conv;
   std::vector<int64_t> shape = producer.result.shape;
   int64_t kernel = g.chance(10) ? 3 : 1;
-  TensorDesc filter = g.makeTensor(
-      {g.chance(50) ? 8 * g.pick(1, 20) : g.pick(1, 70), shape[1], kernel,
-       kernel},
-      Layout());
+  TensorDesc filter =
+      g.makeTensor({g.chance(50) ? 8 * g.pick(1, 20) : g.pick(1, 70), shape[1],
+                    kernel, kernel},
+                   Layout());
   filter.constant = g.chance(95);
   consumer.operands = {producer.result, filter};
   consumer.rootOperands = 2;

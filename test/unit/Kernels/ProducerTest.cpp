@@ -63,7 +63,7 @@ TEST(Producer, refusesWhatNoGraphPoses) {
   EXPECT_EQ(getFault(replace(kKey, "24x16x1x1", "24x8x1x1")),
             "conv has a filter of 8 input channels, expected 16");
   EXPECT_EQ(getFault(replace(kKey, "conv(3)", "conv")),
-            "conv lacks an operand beside the value");
+            "an epilogue has no operation 'conv'");
   EXPECT_EQ(getFault(replace(kKey, "conv(3)", "conv(3,swapped)")),
             "conv lacks an operand beside the value");
   EXPECT_EQ(getFault(replace(kKey, "| add(4)", "| add(2)")),
@@ -99,10 +99,10 @@ TEST(Producer, isGivenToSolversThatKnowIt) {
   Problem problem = *parseProblem(kKey);
   for (const Solver *solver : getApplicableSolvers(problem, TargetInfo()))
     EXPECT_EQ(solver, &getReferenceSolver()) << solver->id().str();
-  EXPECT_EQ(checkApplicable(*findSolver("depthwise-conv-v1"), problem,
-                            TargetInfo())
-                .getReason(),
-            "computes one operation at a time");
+  EXPECT_EQ(
+      checkApplicable(*findSolver("depthwise-conv-v1"), problem, TargetInfo())
+          .getReason(),
+      "computes one operation at a time");
 }
 
 TEST(Producer, referenceComputesOneAfterTheOther) {

@@ -14,7 +14,6 @@
 #include "tarpon/Kernels/Common/KernelBuilder.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/AMDGPU/AmdGpuBackend.h"
 #include "tarpon/Targets/AMDGPU/GpuCompiler.h"
@@ -207,7 +206,7 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
   for (const char *chip : {"sm_80:tf32", "sm_90a:tf32"}) {
     TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(chip));
     for (const Problem &problem : problems)
-      if (getProductRounding(problem, target) > 0)
+      if (target.traits->getProductRounding(problem, target) > 0)
         for (const char *id : {"gpu-igemm-v1", "gpu-gemm-v1"})
           addSolutions(emitter, problem, target, *findSolver(id));
   }

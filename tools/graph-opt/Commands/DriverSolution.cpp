@@ -10,7 +10,6 @@
 #include "PackageRun.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
@@ -101,9 +100,9 @@ Result<bool> printVerdict(const DriverTask &task, const TargetInfo &target,
     Result<TensorComparison> comparison = compareTensors(got, expected[index]);
     if (!comparison)
       return comparison.error();
-    double allowed = getTolerance(task.problem, comparison->referenceScale,
-                                  static_cast<int64_t>(index),
-                                  getProductRounding(task.problem, target));
+    double allowed = getTolerance(
+        task.problem, comparison->referenceScale, static_cast<int64_t>(index),
+        target.traits->getProductRounding(task.problem, target));
     double found = comparison->maxAbsError;
     isRight &= found <= allowed;
     if (index == 0 || !(found * tolerance <= error * allowed)) {

@@ -10,7 +10,6 @@
 #include "tarpon/Autotune/Search/AccuracyBudget.h"
 #include "tarpon/Problem/Problem.h"
 #include "tarpon/Runtime/Precision.h"
-#include "tarpon/Solver/ProductRounding.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -68,9 +67,12 @@ static Tolerance getReorderingTolerance(const std::vector<Problem> &problems) {
 
 bool roundsProducts(const Package &package) {
   Result<std::shared_ptr<const Target>> target = findPackageTarget(package);
-  return target && llvm::any_of(getProblems(package), [&](const Problem &each) {
-           return getProductRounding(each, (*target)->getInfo()) > 0;
-         });
+  if (!target)
+    return false;
+  const TargetInfo &info = (*target)->getInfo();
+  return llvm::any_of(getProblems(package), [&](const Problem &each) {
+    return info.traits->getProductRounding(each, info) > 0;
+  });
 }
 
 Tolerance getReferenceTolerance(const Package &package,

@@ -48,7 +48,7 @@ Tolerance getReferenceTolerance(const runtime::Package &package,
 Tolerance getOnnxTolerance();
 
 /// Returns true if solutions of the package's target may round the products of
-/// a layer (ProductRounding.h).
+/// a layer (TargetTraits.h).
 bool roundsProducts(const runtime::Package &package);
 
 /// Describes the element that is furthest from its expected value in a

@@ -302,7 +302,7 @@ namespace tarpon {
 ///   sum near a rounding boundary may fall to either side, once in the epilogue
 ///   and once in the result.
 ///
-/// - Where products are rounded by `rounding` (ProductRounding.h): their errors
+/// - Where products are rounded by `rounding` (TargetTraits.h): their errors
 ///   are independent, and add up to that share of the root of the sum of their
 ///   squares. Results are about as large, so that the error does not grow with
 ///   K. The largest of millions is two to three times `rounding`; a factor of 4

@@ -199,12 +199,10 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
   int64_t splits = f.wholeSplits();
   bool needsCopies =
       tile.getFields().stages > 2 || tile.getOp().kind == WaveOp::Kind::Wgmma;
-  if (needsCopies &&
-      !canBeCopied(*target.gpu, problem.operands[0], product))
+  if (needsCopies && !canBeCopied(*target.gpu, problem.operands[0], product))
     return "a third stage needs an input that is copied as it is";
   if (f.groupsPerUnit > 0 && !f.sharesSteps() &&
-      (f.stages < 2 ||
-       !canBeCopied(*target.gpu, problem.operands[0], product)))
+      (f.stages < 2 || !canBeCopied(*target.gpu, problem.operands[0], product)))
     return "turns need stages of an input that is copied as it is";
   CopyForm copies =
       getGpuInstructions(target.gpu->vendor).getCopyForm(*target.gpu);
@@ -483,9 +481,8 @@ void ProductPlanner::planOne(const ProductSpec &spec, const InputShape &input,
                        splits,
                        tile.getFields().groupsPerUnit * gpu.computeUnits);
   if (product.producer)
-    kernel.setPrologue(
-        Prologue(launch, *product.producer,
-                 static_cast<int64_t>(problem.operands.size())));
+    kernel.setPrologue(Prologue(launch, *product.producer,
+                                static_cast<int64_t>(problem.operands.size())));
   std::string symbol = kernel.symbol();
   std::optional<ResultAccess> access;
   if (!spec.split) {

@@ -31,8 +31,8 @@ struct Product {
   Geometry packed;
   int64_t images;
 
-  /// What makes the input on its way to LDS, if something does: a problem whose
-  /// operands are numbered from behind the product's own.
+  /// The producer that makes the input on its way to LDS, if any: a problem
+  /// whose operands are numbered from behind the product's own.
   std::optional<Problem> producer = std::nullopt;
 
   /// The rows of D in all blocks, that is, the pixels to compute.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What decides is how often a workgroup waits for memory, how many instructions
-// lanes issue for windows, and launches. The figures were not fitted to
-// measurements of such kernels: no GPU has run one yet.
+// Three things decide: how often a workgroup waits for memory, how many
+// instructions lanes issue for windows, and the number of launches. The figures
+// were not fitted to measurements of such kernels: no GPU has run one yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +27,15 @@ using llvm::divideCeil;
 static constexpr double kLaunchMicroseconds = 1.0;
 /// Arguments, the first data, and the last stores.
 static constexpr double kFillClocks = 1500;
-/// Loads that products of one step do not hide, and those of copies that several
-/// steps do.
+/// Loads that products of one step do not hide, and those of copies that
+/// several steps do.
 static constexpr double kWaitClocks = 700, kCopyClocks = 250;
 /// Workgroups that share steps meet.
 static constexpr double kMeetClocks = 800;
 
 namespace {
 
-/// What a compute unit does.
+/// The share of a compute unit.
 struct Load {
   double groups; ///< workgroups, one after another or beside others
   double rounds; ///< of those that run at a time
@@ -60,18 +60,18 @@ static Load distribute(const GpuTarget &gpu, const Product &product,
   }
   int64_t waves = gpu.getOccupancy(tile.estimateRegisters() + held,
                                    tile.ldsBytes(), tile.threads());
-  int64_t resident = std::max<int64_t>(
-      1, waves * gpu.simdsPerUnit * gpu.waveSize / tile.threads());
+  int64_t resident = std::max<int64_t>(1, waves * gpu.simdsPerUnit *
+                                              gpu.waveSize / tile.threads());
   int64_t ofUnit = divideCeil(groups, gpu.computeUnits);
   return {real(ofUnit), real(divideCeil(ofUnit, resident)), real(each)};
 }
 
-/// The clocks for which the waves of a workgroup occupy their SIMDs with so many
-/// instructions of each lane.
+/// The clocks for which the waves of a workgroup occupy their SIMDs with so
+/// many instructions of each lane.
 static double getIssue(const GpuTarget &gpu, const Tile &tile,
                        double instructions) {
-  double each = real(gpu.waveSize * gpu.simdsPerUnit) /
-                real(gpu.vectorFmasPerClock);
+  double each =
+      real(gpu.waveSize * gpu.simdsPerUnit) / real(gpu.vectorFmasPerClock);
   return instructions * each * real(tile.waves()) / real(gpu.simdsPerUnit);
 }
 
@@ -110,8 +110,8 @@ static double getSplitClocks(const GpuTarget &gpu, const Product &product,
 double gpuigemm::estimateFused(const GpuTarget &gpu, const Product &product,
                                const Tile &tile) {
   int64_t cells = Prologue::getWindow(*product.producer).taps();
-  Load load = distribute(gpu, product, tile,
-                         tile.loadsOfB() * cells * kChunkBytes / 4);
+  Load load =
+      distribute(gpu, product, tile, tile.loadsOfB() * cells * kChunkBytes / 4);
   double issue = getIssue(gpu, tile, countWindowInstructions(product, tile)) +
                  getProductClocks(gpu, tile);
   double steps = load.steps * (kWaitClocks * load.rounds + issue * load.groups);

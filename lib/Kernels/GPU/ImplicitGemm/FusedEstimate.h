@@ -15,8 +15,8 @@ namespace tarpon::gpuigemm {
 /// The expectedFraction of two launches, to which that of one is relative.
 inline constexpr double kSeparateFraction = 0.5;
 
-/// The clocks from the start of a launch to the start of the next one, with such
-/// a tile: of a product whose input its producer makes on the way to LDS.
+/// The clocks from the start of a launch to the start of the next one, with
+/// such a tile: of a product whose input its producer makes on the way to LDS.
 double estimateFused(const GpuTarget &gpu, const Product &product,
                      const Tile &tile);
 

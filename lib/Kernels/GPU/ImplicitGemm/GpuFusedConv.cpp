@@ -9,9 +9,9 @@
 // that reads its result, as one launch of the tiled engine: what the first one
 // computes goes to LDS alone (Prologue.h). A problem of few pixels takes hardly
 // longer than the 1x1 convolution by itself, since its time is that of a launch
-// and of waiting for memory; where several blocks of output channels compute the
-// same pixels, or a lane waits for windows in each of many steps, two launches
-// are faster.
+// and of waiting for memory; where several blocks of output channels compute
+// the same pixels, or a lane waits for windows in each of many steps, two
+// launches are faster.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,8 +114,7 @@ Applicability GpuFusedConv::isApplicable(const Problem &problem,
   if (problem.operands[0].numBytes() >= kByteLimit)
     return Applicability::no("needs tensors below 2 GiB");
   Parts parts(problem);
-  if (Applicability answer =
-          isSupported(parts.consumer, target, parts.product);
+  if (Applicability answer = isSupported(parts.consumer, target, parts.product);
       !answer)
     return answer;
   if (configs(problem, target).empty())
@@ -130,24 +129,48 @@ int64_t GpuFusedConv::workspaceSize(const Problem &problem,
   return getWorkspaceSize(parts.consumer, target, parts.product);
 }
 
+/// Tiles whose workgroups share all steps, so that each has few: a lane waits
+/// for its windows in every one of them.
+static std::vector<PerfConfig> shareAll(const PerfConfig &config) {
+  constexpr int64_t kGroups[] = {1, 2, 4};
+  TileFields fields = *TileFields::fromConfig(config);
+  std::vector<PerfConfig> shared;
+  if (fields.groupsPerUnit != 0)
+    return shared;
+  fields.splitK = 0;
+  for (int64_t groups : kGroups) {
+    fields.groupsPerUnit = groups;
+    shared.push_back(fields.toConfig());
+  }
+  return shared;
+}
+
 /// The engine's tiles for the consumer, those first that are expected to take
 /// the least time with the producer.
-std::vector<PerfConfig>
-GpuFusedConv::configs(const Problem &problem, const TargetInfo &target) const {
+std::vector<PerfConfig> GpuFusedConv::configs(const Problem &problem,
+                                              const TargetInfo &target) const {
   Parts parts(problem);
   std::vector<std::pair<double, PerfConfig>> ranked;
+  auto rank = [&](const PerfConfig &config) {
+    std::optional<Tile> tile =
+        getTile(parts.consumer, target, parts.product, config);
+    if (tile)
+      ranked.emplace_back(estimateFused(*target.gpu, parts.product, *tile),
+                          config);
+  };
   for (const PerfConfig &config :
        getConfigs(parts.consumer, target, parts.product)) {
-    Tile tile = *getTile(parts.consumer, target, parts.product, config);
-    ranked.emplace_back(estimateFused(*target.gpu, parts.product, tile),
-                        config);
+    rank(config);
+    llvm::for_each(shareAll(config), rank);
   }
-  llvm::stable_sort(ranked, [](const auto &a, const auto &b) {
-    return a.first < b.first;
-  });
+  llvm::stable_sort(
+      ranked, [](const auto &a, const auto &b) { return a.first < b.first; });
+  // Each is a kernel to compile.
+  constexpr size_t kMost = 40;
   std::vector<PerfConfig> all;
   for (const auto &[clocks, config] : ranked)
-    all.push_back(config);
+    if (all.size() < kMost && !llvm::is_contained(all, config))
+      all.push_back(config);
   return all;
 }
 

@@ -280,16 +280,24 @@ ProductEmitter::Values ProductEmitter::loadCells(Value step) {
   Value exists = b.andI(b.slt(step, block.endStep),
                         b.slt(b.add(channel, chunkOffset), channelBytes));
   Values cells;
-  for (const WindowPixel &pixel : pixels)
-    for (int64_t y = 0; y < kernel.prologue->rows(); ++y)
-      for (int64_t x = 0; x < kernel.prologue->columns(); ++x) {
-        Tap tap;
-        tap.starts = {ints.mul(dilations[0], x), ints.mul(dilations[1], y)};
-        tap.bytes = b.add(ints.mul(tapBytes[0], x), ints.mul(tapBytes[1], y));
-        tap.isValid = exists;
+  for (const WindowPixel &pixel : pixels) {
+    // Each lane adds up its own places: those of all cells, which lanes share,
+    // would not fit scalar registers.
+    Value y = pixel.starts[1], rowOffset = pixel.offset;
+    for (int64_t row = 0; row < kernel.prologue->rows(); ++row) {
+      Value x = pixel.starts[0], offset = rowOffset;
+      Value isRow = b.andI(exists, b.ult(y, sizes[1]));
+      for (int64_t i = 0; i < kernel.prologue->columns(); ++i) {
+        Value isInside = b.andI(isRow, b.ult(x, sizes[0]));
         cells.push_back(instructions.loadBounded(
-            b, input, getOffset(pixel, tap), channel));
+            b, input, b.select(isInside, offset, ints.cst(kNowhere)), channel));
+        x = b.add(x, dilations[0]);
+        offset = b.add(offset, tapBytes[0]);
       }
+      y = b.add(y, dilations[1]);
+      rowOffset = b.add(rowOffset, tapBytes[1]);
+    }
+  }
   return cells;
 }
 
@@ -299,12 +307,11 @@ void ProductEmitter::finishLoad(Staged &staged) {
   Type type = b.vec(b.getI32Type(), kChunkBytes / 4);
   auto compute = [&] {
     Value first = b.add(ints.mul(staged.step, tile.rowBytes()), chunkOffset);
-    return prologue->compute(staged.cells, first,
-                             b.slt(first, channelBytes));
+    return prologue->compute(staged.cells, first, b.slt(first, channelBytes));
   };
-  staged.b = b.ifThenElse(b.slt(staged.step, block.endStep),
-                          SmallVector<Type>(pixels.size(), type), compute,
-                          [&] { return Values(pixels.size(), b.cstLike(type, 0)); });
+  staged.b = b.ifThenElse(
+      b.slt(staged.step, block.endStep), SmallVector<Type>(pixels.size(), type),
+      compute, [&] { return Values(pixels.size(), b.cstLike(type, 0)); });
   staged.cells.clear();
 }
 

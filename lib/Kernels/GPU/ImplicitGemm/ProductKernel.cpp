@@ -128,8 +128,8 @@ ProductKernel::ProductKernel(LaunchBuilder &launch, const ProductSpec &spec,
                                              spec.tile.getOp().elementBytes() /
                                              kChunkBytes
                                        : g.taps()),
-      dimensions(addDimensions(launch, input.windows.value_or(g),
-                               input.pixelBytes)) {
+      dimensions(
+          addDimensions(launch, input.windows.value_or(g), input.pixelBytes)) {
   const TileFields &fields = spec.tile.getFields();
   if (spec.batched)
     tableBuffer = launch.addBuffer(table);

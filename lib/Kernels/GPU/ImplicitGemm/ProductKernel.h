@@ -18,8 +18,9 @@
 // loaded to registers during the product of the previous step, and go through
 // LDS from there; or are copied to LDS during the products of several steps
 // before. Places outside of the input, or behind the last channel, get an
-// offset beyond the buffer, and read as zero. With a prologue, B is what it makes
-// of the windows around pixels (Prologue.h), on the way through registers.
+// offset beyond the buffer, and read as zero. With a prologue, B is what it
+// makes of the windows around pixels (Prologue.h), on the way through
+// registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +62,8 @@ struct InputShape {
   int64_t channelBytes; ///< of one group, in whole chunks
   /// The value of padding in i8.
   int64_t zeroPoint;
-  /// The windows of a prologue, if there is one. Otherwise they are those of the
-  /// product's geometry.
+  /// The windows of a prologue, if there is one. Otherwise they are those of
+  /// the product's geometry.
   std::optional<Geometry> windows = std::nullopt;
 };
 

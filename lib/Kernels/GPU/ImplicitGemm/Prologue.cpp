@@ -29,11 +29,11 @@ using igemm::AccessKind;
 /// Returns true for operations of a few instructions. A chunk's elements take
 /// longer ones all at once, for which there are no registers.
 static bool isShort(OpKind op) {
-  return llvm::is_contained(
-      {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Max, OpKind::Min,
-       OpKind::Relu, OpKind::Clip, OpKind::LeakyRelu, OpKind::HardSigmoid,
-       OpKind::HardSwish, OpKind::Sigmoid, OpKind::Swish},
-      op);
+  return llvm::is_contained({OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Max,
+                             OpKind::Min, OpKind::Relu, OpKind::Clip,
+                             OpKind::LeakyRelu, OpKind::HardSigmoid,
+                             OpKind::HardSwish, OpKind::Sigmoid, OpKind::Swish},
+                            op);
 }
 
 static bool isDepthwise(const Problem &producer) {
@@ -160,8 +160,8 @@ Prologue::Prologue(LaunchBuilder &launch, const Problem &producer,
 }
 
 std::string Prologue::symbol() const {
-  std::string text = hasFilter ? "of_depthwise" + std::to_string(kernelH) + "x" +
-                                     std::to_string(kernelW)
+  std::string text = hasFilter ? "of_depthwise" + std::to_string(kernelH) +
+                                     "x" + std::to_string(kernelW)
                                : "of";
   text += steps.symbolPart();
   for (const OperandAccess &operand : operands) {
@@ -224,18 +224,15 @@ Prologue::Bound::Values Prologue::Bound::compute(ArrayRef<Value> cells,
   int64_t count = prologue.cells();
   Value all = ints.param(prologue.channels);
   // Channels that do not exist read others.
-  Value channel =
-      b.minS(ints.div(channelBytes, kChunkBytes / elements),
-             ints.sub(all, ints.cst(elements)));
+  Value channel = b.minS(ints.div(channelBytes, kChunkBytes / elements),
+                         ints.sub(all, ints.cst(elements)));
   Values sums;
   for (size_t first = 0; first < cells.size(); first += count)
-    sums.push_back(prologue.hasFilter
-                       ? b.broadcast(b.cstF(0), elements)
-                       : decode(cells[first]));
+    sums.push_back(prologue.hasFilter ? b.broadcast(b.cstF(0), elements)
+                                      : decode(cells[first]));
   for (int64_t cell = 0; prologue.hasFilter && cell < count; ++cell) {
-    Value weights =
-        loadElements(prologue.dtype, b.getBuffer(prologue.filter),
-                     b.add(ints.mul(all, cell), channel));
+    Value weights = loadElements(prologue.dtype, b.getBuffer(prologue.filter),
+                                 b.add(ints.mul(all, cell), channel));
     for (auto [pixel, sum] : llvm::enumerate(sums))
       sum = b.fma(decode(cells[pixel * count + cell]), weights, sum);
   }

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The producer of a problem as the tiled engine computes it: in place of a chunk
-// of the input, a lane loads the cells of a window around its pixel, and stores
-// to LDS what a depthwise convolution or an elementwise operation makes of them.
-// Each workgroup computes the pixels and channels that it multiplies, so that
-// nothing is computed twice where one workgroup has all output channels.
+// The producer of a problem as the tiled engine computes it: in place of a
+// chunk of the input, a lane loads the cells of a window around its pixel, and
+// stores to LDS what a depthwise convolution or an elementwise operation makes
+// of them. Each workgroup computes the pixels and channels that it multiplies,
+// so that nothing is computed twice where one workgroup has all output
+// channels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +28,8 @@ namespace tarpon::gpuigemm {
 using igemm::Geometry;
 using igemm::OperandAccess;
 
-/// Buffers and parameters of the producer in the launch of the product. Captured
-/// by value in KernelSource::emit.
+/// Buffers and parameters of the producer in the launch of the product.
+/// Captured by value in KernelSource::emit.
 class Prologue {
 public:
   /// Tells whether the engine computes this producer, which is a problem of its
