@@ -7,7 +7,6 @@
 
 #include "tarpon/Solver/SolverRegistry.h"
 
-#include "GPU/GpuSolvers.h"
 #include "Host/Solvers.h"
 #include "tarpon/Problem/Producer.h"
 
@@ -109,19 +108,12 @@ static bool hasAlignedSlices(const Problem &problem, const TargetInfo &target) {
   return all;
 }
 
-/// Returns true if the solver's isApplicable knows problems with producers.
-static bool knowsProducers(const Solver &solver) {
-  return llvm::is_contained(
-      {&getReference(), &getGpuNaive(), &getGpuFusedConv(), &getGpuSeparate()},
-      &solver);
-}
-
 Applicability tarpon::checkApplicable(const Solver &solver,
                                       const Problem &problem,
                                       const TargetInfo &target) {
   if (problem.hasSlices() && !solver.knowsSlices())
     return Applicability::no("does not know slices");
-  if (hasProducer(problem) && !knowsProducers(solver))
+  if (hasProducer(problem) && !solver.knowsProducers())
     return Applicability::no("computes one operation at a time");
   if (!hasAlignedSlices(problem, target) &&
       solver.id() != target.traits->getArbiter())

@@ -1,5 +1,4 @@
-//===- FuseProducers.cpp - Fuses regions with the readers of them -*- C++
-//-*-===//
+//===- FuseProducers.cpp - Fuses regions with their readers -----*- C++ -*-===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,13 +51,21 @@ static FusedOp findProducer(FusedOp consumer) {
   return isAlike && !hasProducer(getProblem(producer)) ? producer : nullptr;
 }
 
-/// The number of launches of the first-ranking solver, or none without one.
+/// The least share of the peak of a solver that was made for two operations.
+/// Those that take any problem stay far below.
+static constexpr double kLeastFraction = 0.05;
+
+/// The number of launches of the first-ranking solver, or none if it is
+/// expected to reach less than that share of the peak.
 static std::optional<size_t> countLaunches(const Problem &problem,
-                                           const TargetInfo &target) {
+                                           const TargetInfo &target,
+                                           double least = 0) {
   std::vector<const Solver *> solvers = getApplicableSolvers(problem, target);
   if (solvers.empty())
     return std::nullopt;
   const Solver &solver = *solvers.front();
+  if (solver.expectedFraction(problem, target) < least)
+    return std::nullopt;
   return solver.plan(problem, target, solver.defaultConfig(problem, target))
       .launches.size();
 }
@@ -69,7 +76,7 @@ static bool savesLaunches(const Problem &producer, const Problem &consumer,
   Problem both = joinProblems(producer, consumer);
   if (!findFault(both).empty())
     return false;
-  std::optional<size_t> together = countLaunches(both, target);
+  std::optional<size_t> together = countLaunches(both, target, kLeastFraction);
   std::optional<size_t> first = countLaunches(producer, target);
   std::optional<size_t> second = countLaunches(consumer, target);
   return together && first && second && *together < *first + *second;

@@ -15,8 +15,10 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
   let summary = "One launch: a root operation and its epilogue";
   let description = [{
     The region's arguments are the operands. Its first op that is not a
-    `tarpon.convert` is the root; the ops behind it are elementwise and form a
-    chain: each takes the result of the previous one, and otherwise only region
+    `tarpon.convert` is the root; the ops behind it are elementwise, except that
+    one may be a convolution or a product whose first operand is the value of
+    the ops before it (their consumer, see Producer.h). They form a chain: each
+    takes the result of the previous one, and otherwise only region
     arguments (or converts of them). `tarpon.convert`s of region arguments state
     the type in which an operand is stored, a `tarpon.convert` before the yield
     that of the result. If the root has several results, the chain continues
@@ -31,7 +33,8 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     - (C1) region arguments have the types of the operands.
     - (C2) a `tarpon.yield` of one value of each result's type ends the region.
     - (C3) every op in the region is a tarpon op without a region of its own.
-    - (C4) ops behind the root are elementwise or converts.
+    - (C4) ops behind the root are elementwise or converts, but for one
+      consumer at most.
     - (C5) the ops form a chain as described, and the last one is yielded.
     - (C6) the results of the root behind the first are yielded behind the chain,
       in order.

@@ -86,12 +86,14 @@ struct TensorDesc {
 /// Named numbers; integers are exact up to 2^53.
 using ProblemAttrs = std::map<std::string, std::vector<double>>;
 
-/// One elementwise operation on the result of the step before it, in f32 (in
-/// f64 or i64 when the problem computes in those).
+/// One operation on the result of the step before it: an elementwise one in f32
+/// (in f64 or i64 when the problem computes in those), or the consumer of a
+/// problem with a producer (Producer.h).
 struct EpilogueStep {
-  /// An elementwise operation, which the initial value is not.
+  /// The operation, which the initial value is not.
   OpKind op = OpKind::Convert;
-  /// The other operand of a binary op (index into Problem::operands), or -1.
+  /// The other operand of a binary op or of a consumer (index into
+  /// Problem::operands), or -1.
   int operand = -1;
   /// True if the value of the step before is the right-hand operand.
   bool swapped = false;

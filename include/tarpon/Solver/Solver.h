@@ -117,6 +117,10 @@ public:
   /// problem with slices is never given to other solvers; see checkApplicable.
   virtual bool knowsSlices() const { return false; }
 
+  /// Returns true if isApplicable knows problems of two operations
+  /// (Producer.h), which are never given to other solvers.
+  virtual bool knowsProducers() const { return false; }
+
   /// Returns true if shapes are run-time arguments, so that one compiled kernel
   /// serves many problems.
   virtual bool isDynamic() const { return true; }

@@ -51,6 +51,7 @@ public:
   }
 
   bool knowsSlices() const override { return true; }
+  bool knowsProducers() const override { return true; }
 
   int64_t workspaceSize(const Problem &problem,
                         const TargetInfo &target) const override {

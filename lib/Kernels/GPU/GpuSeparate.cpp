@@ -29,6 +29,7 @@ namespace {
 class GpuSeparate final : public Solver {
 public:
   StringRef id() const override { return "gpu-separate-v1"; }
+  bool knowsProducers() const override { return true; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   int64_t workspaceSize(const Problem &problem,

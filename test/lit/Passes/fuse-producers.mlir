@@ -4,7 +4,7 @@
 // RUN: graph-opt %s -tarpon-fuse-producers='target=sm_90a' -tarpon-select-solutions='target=sm_90a' | FileCheck %s --check-prefix=SOLVED
 
 // No solver of the host takes two operations.
-// HOST-COUNT-12: tarpon.fused
+// HOST-COUNT-14: tarpon.fused
 // HOST-NOT:      tarpon.fused
 
 // A depthwise convolution moves into the 1x1 convolution that reads it. The
@@ -127,4 +127,25 @@ func.func @three(%x: tensor<1x96x14x14xf32, #nhwc>, %s: tensor<1x96x1x1xf32, #nh
     tarpon.yield %5 : tensor<1x24x14x14xf32, #nhwc>
   }
   return %4 : tensor<1x24x14x14xf32, #nhwc>
+}
+
+// The reference takes fewer launches than a convolution in several steps, and
+// is never worth it.
+
+// CHECK-LABEL: func @several_steps(
+// CHECK-COUNT-2: tarpon.fused
+// CHECK-NOT:     tarpon.fused
+// CHECK:         return
+func.func @several_steps(%x: tensor<1x64x28x28xf32>) -> tensor<1x64x28x28xf32> {
+  %v = tarpon.constant {value = dense<0.5> : tensor<64x64x1x1xf32>} : tensor<64x64x1x1xf32>
+  %u = tarpon.constant {value = dense<0.5> : tensor<64x64x3x3xf32>} : tensor<64x64x3x3xf32>
+  %0 = tarpon.fused(%a0 = %x, %a1 = %v) : (tensor<1x64x28x28xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x28x28xf32> {
+    %1 = tarpon.conv %a0, %a1 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x64x28x28xf32>, tensor<64x64x1x1xf32>) -> tensor<1x64x28x28xf32>
+    tarpon.yield %1 : tensor<1x64x28x28xf32>
+  }
+  %2 = tarpon.fused(%a0 = %0, %a1 = %u) : (tensor<1x64x28x28xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x28x28xf32> {
+    %3 = tarpon.conv %a0, %a1 {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>} : (tensor<1x64x28x28xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x28x28xf32>
+    tarpon.yield %3 : tensor<1x64x28x28xf32>
+  }
+  return %2 : tensor<1x64x28x28xf32>
 }

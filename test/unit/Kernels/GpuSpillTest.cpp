@@ -84,8 +84,8 @@ TEST_F(GpuSpill, randomProblems) {
 
 /// Kernels that once kept values in memory: long functions of 16 lanes at once,
 /// in an epilogue and by themselves; operands of many pixels at once; bytes in
-/// workgroups of 512 lanes; limits of registers; and attention with a mask, or
-/// with many chunks for each lane.
+/// workgroups of 512 lanes; limits of registers; attention with a mask, or with
+/// many chunks for each lane; and the windows of a depthwise producer.
 TEST_F(GpuSpill, knownProblems) {
   const std::string register8 = "block_k=128,block_m=256,block_n=128,"
                                 "groups_per_unit=0,inst=16,split_k=1,stages=1,"
@@ -112,6 +112,12 @@ TEST_F(GpuSpill, knownProblems) {
       "2x33x40xbf16 {causal=1 scale=0.3}";
   const char *heads = "attention(1x8x512x64xf16, 1x8x512x64xf16, "
                       "1x8x512x64xf16)->1x8x512x64xf16 {causal=0 scale=0.125}";
+  const char *window =
+      "conv(1x56x4x10xbf16:nhwc, 56x1x5x4xbf16:const; 1x56x1x1xbf16:const, "
+      "144x56x1x1xbf16:const, 1x144x1x1xf32:const)->1x144x3x3xbf16:nhwc "
+      "{dilations=1,2 group=56 pads=2,0,1,1 strides=1,2} | add(2) | sigmoid | "
+      "conv(3){dilations=1,1 group=1 pads=0,0,0,0 strides=1,1} | "
+      "tanh_backward(4) | sigmoid";
   struct Known {
     const char *key, *solver;
     std::string config;
@@ -128,7 +134,10 @@ TEST_F(GpuSpill, knownProblems) {
       {product, "gpu-gemm-v1", makeGroups(128, 128, 256, 64, 0)},
       {masked, "gpu-attention-v1", "key_block=128,query_tiles=2,waves=1"},
       {masked, "gpu-attention-v1", "key_block=32,query_tiles=1,waves=1"},
-      {heads, "gpu-attention-v1", "key_block=64,query_tiles=2,waves=4"}};
+      {heads, "gpu-attention-v1", "key_block=64,query_tiles=2,waves=4"},
+      {window, "gpu-fused-conv-v1",
+       "block_k=32,block_m=128,block_n=64,groups_per_unit=4,inst=16,split_k=0,"
+       "stages=1,swizzle=1,wave_m=32,wave_n=32,waves_per_eu=0"}};
   for (const auto &[key, id, text] : cases) {
     auto problem = parseProblem(key);
     ASSERT_TRUE(mlir::succeeded(problem)) << key;

@@ -140,9 +140,14 @@ static constexpr int64_t kMostCellRegisters = 112;
 
 /// Returns "" if lanes have registers for the cells of their pixels, otherwise
 /// the reason.
-static std::string checkCells(const Product &product, const Tile &tile) {
-  int64_t cells = Prologue::getWindow(*product.producer).taps();
-  if (tile.loadsOfB() * cells * (kChunkBytes / 4) > kMostCellRegisters)
+static std::string checkCells(const GpuTarget &gpu, const Product &product,
+                              const Tile &tile) {
+  int64_t window =
+      Prologue::getWindow(*product.producer).taps() * (kChunkBytes / 4);
+  int64_t cells = tile.loadsOfB() * window;
+  // Compilers load the filter's cells early, too.
+  if (cells > kMostCellRegisters ||
+      tile.estimateRegisters() + cells + window > tile.mostRegisters(gpu))
     return "a lane has no registers for the windows of its pixels";
   return "";
 }
@@ -210,7 +215,8 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
       areStagesCopied(*target.gpu, problem.operands[0], product, tile))
     return "the lanes must copy whole groups of eight rows";
   if (product.producer)
-    if (std::string why = checkCells(product, tile); !why.empty())
+    if (std::string why = checkCells(*target.gpu, product, tile);
+        !why.empty())
       return why;
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +

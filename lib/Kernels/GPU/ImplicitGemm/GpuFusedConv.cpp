@@ -36,6 +36,7 @@ namespace {
 class GpuFusedConv final : public Solver {
 public:
   StringRef id() const override { return "gpu-fused-conv-v1"; }
+  bool knowsProducers() const override { return true; }
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const override;
   int64_t workspaceSize(const Problem &problem,

@@ -135,14 +135,10 @@ static std::string checkWorkgroup(const GpuTarget &gpu, const Tile &tile) {
 static std::string checkMemory(const GpuTarget &gpu, const Tile &tile) {
   if (tile.ldsBytes() > gpu.ldsBytes)
     return "needs more LDS than there is";
-  int64_t most = gpu.maxVectorRegisters;
   int64_t waves = tile.getFields().wavesPerEu;
   if (waves < 0 || waves > gpu.maxWaves)
     return "asks for more waves than a SIMD has";
-  if (waves > 0)
-    most = std::min(most, gpu.vectorRegisters / waves / gpu.vectorGranule *
-                              gpu.vectorGranule);
-  if (tile.estimateRegisters() > most)
+  if (tile.estimateRegisters() > tile.mostRegisters(gpu))
     return "needs more registers than there are";
   return "";
 }
@@ -181,6 +177,14 @@ std::optional<Tile> Tile::make(const GpuTarget &gpu, DType dtype,
   if (!fitsEpilogue(gpu, tile))
     return fail("leaves the epilogue too few registers");
   return tile;
+}
+
+int64_t Tile::mostRegisters(const GpuTarget &gpu) const {
+  int64_t most = gpu.maxVectorRegisters;
+  if (fields.wavesPerEu == 0)
+    return most;
+  return std::min(most, gpu.vectorRegisters / fields.wavesPerEu /
+                            gpu.vectorGranule * gpu.vectorGranule);
 }
 
 int64_t Tile::estimateRegisters() const {

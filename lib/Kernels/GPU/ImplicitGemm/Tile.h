@@ -120,6 +120,8 @@ public:
 
   /// The estimated registers per lane.
   int64_t estimateRegisters() const;
+  /// The registers that a lane may have.
+  int64_t mostRegisters(const GpuTarget &gpu) const;
   /// "m128n128k64_w64x64_mfma32x32x8_s1_z1_e2".
   std::string name() const;
 
