@@ -215,8 +215,7 @@ static std::string checkTile(const Problem &problem, const TargetInfo &target,
       areStagesCopied(*target.gpu, problem.operands[0], product, tile))
     return "the lanes must copy whole groups of eight rows";
   if (product.producer)
-    if (std::string why = checkCells(*target.gpu, product, tile);
-        !why.empty())
+    if (std::string why = checkCells(*target.gpu, product, tile); !why.empty())
       return why;
   if (splits > getMaxSplits(product))
     return "split_k is at most " + std::to_string(getMaxSplits(product)) +
