@@ -105,6 +105,18 @@ static bool isConsumer(Operation &op) {
          op.getOperand(0) != op.getOperand(1);
 }
 
+/// Problems say nothing else of the value that a consumer reads.
+static LogicalResult verifyConsumed(FusedOp fused, Value value) {
+  auto first = cast<RankedTensorType>(fused.getInputs().front().getType());
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == first.getElementType() &&
+      type.getEncoding() == first.getEncoding())
+    return success();
+  return fused.emitOpError("expects the value between two operations to be "
+                           "stored like the first operand, ")
+         << first << ", got " << type;
+}
+
 /// C3, C4, C9
 static LogicalResult verifyOps(FusedOp fused) {
   Operation *root = fused.getRoot();
@@ -115,6 +127,8 @@ static LogicalResult verifyOps(FusedOp fused) {
       return fused.emitOpError("expects tarpon ops without regions, got ")
              << op.getName();
     if (&op != root && !hasConsumer && isConsumer(op)) {
+      if (failed(verifyConsumed(fused, op.getOperand(0))))
+        return failure();
       hasConsumer = true;
       continue;
     }

@@ -199,7 +199,7 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
     std::optional<Fusion> fusion = parseFusion(mode.getValue());
     if (!fusion) {
       function.emitError(
-          "expects the fusion mode to be on, epilogues or off, got '")
+          "expects the fusion mode to be on, producers or off, got '")
           << mode << "'";
       return signalPassFailure();
     }

@@ -77,9 +77,11 @@ static bool savesLaunches(const Problem &producer, const Problem &consumer,
   if (!findFault(both).empty())
     return false;
   std::optional<size_t> together = countLaunches(both, target, kLeastFraction);
+  if (!together)
+    return false;
   std::optional<size_t> first = countLaunches(producer, target);
   std::optional<size_t> second = countLaunches(consumer, target);
-  return together && first && second && *together < *first + *second;
+  return first && second && *together < *first + *second;
 }
 
 /// Clones the ops of a region's body; `mapping` has its arguments.

@@ -13,8 +13,8 @@ std::string_view tarpon::getFusionName(Fusion fusion) {
   switch (fusion) {
   case Fusion::On:
     return "on";
-  case Fusion::Epilogues:
-    return "epilogues";
+  case Fusion::Producers:
+    return "producers";
   case Fusion::Off:
     return "off";
   }

@@ -98,7 +98,7 @@ static void addChoicePasses(OpPassManager &pm, const ChoiceOptions &options,
                                         {named.name, named.threads}));
   }
   // A region's own choice is that of one launch.
-  if (options.fusion == Fusion::On && !options.perRegion)
+  if (options.fusion == Fusion::Producers && !options.perRegion)
     passes.addPass(options.target
                        ? createFuseProducersPass(*options.target)
                        : createFuseProducersPass({named.name, named.threads}));
@@ -164,7 +164,7 @@ struct ChoicePipelineOptions : PassPipelineOptions<ChoicePipelineOptions> {
   Option<std::string> layout{*this, "layout",
                              llvm::cl::desc("nchw, nhwc or nchw16c"),
                              llvm::cl::init("nchw")};
-  Option<Fusion> fusion{*this, "fusion", llvm::cl::desc("on, epilogues or off"),
+  Option<Fusion> fusion{*this, "fusion", llvm::cl::desc("on, producers or off"),
                         llvm::cl::init(Fusion::On), FusionValues()};
   Option<std::string> target{*this, "target", llvm::cl::desc(kTargetHelp)};
   Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads to run on"),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tarpon/Problem/Problem.h"
+#include "tarpon/Problem/Producer.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 #include "tarpon/Solver/GpuTarget.h"
 #include "tarpon/Solver/TargetTraits.h"
@@ -75,7 +76,8 @@ double GpuTraits::getSpeedup(Precision arithmetic,
 double GpuTraits::getProductRounding(const Problem &problem,
                                      const TargetInfo &target) const {
   constexpr double kRounded = 0x1p-11, kTruncated = 0x1p-10;
-  bool isTiled = problem.op == OpKind::Conv || problem.op == OpKind::MatMul;
+  bool isTiled = problem.op == OpKind::Conv || problem.op == OpKind::MatMul ||
+                 hasProducer(problem);
   bool isTf32 = target.gpu->allowsTf32 && isTiled &&
                 problem.operands[0].dtype == DType::F32;
   return isTf32 ? kRounded + kTruncated : 0;

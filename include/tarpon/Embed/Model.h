@@ -26,7 +26,7 @@ struct ModelOptions {
   std::string dtype = "fp32";
   /// "nchw", "nhwc", both, or "pick_global".
   std::string layout = "nchw";
-  /// "on", "off", both, or "pick_global".
+  /// "on", "producers", "off", several, or "pick_global" (on and off).
   std::string fusion = "on";
   /// "host", or a GPU such as "gfx942".
   std::string target = "host";

@@ -34,7 +34,7 @@ def Tarpon_FusedOp : Tarpon_Op<"fused", [Pure, IsolatedFromAbove,
     - (C2) a `tarpon.yield` of one value of each result's type ends the region.
     - (C3) every op in the region is a tarpon op without a region of its own.
     - (C4) ops behind the root are elementwise or converts, but for one
-      consumer at most.
+      consumer at most, whose first operand is stored like that of the region.
     - (C5) the ops form a chain as described, and the last one is yielded.
     - (C6) the results of the root behind the first are yielded behind the chain,
       in order.

@@ -18,21 +18,21 @@ namespace tarpon {
 /// The fusion setting of a model, as --fusion, tuning files and packages spell
 /// it.
 enum class Fusion : uint8_t {
-  On,        ///< operations are fused with those that follow them
-  Epilogues, ///< but no two that are not elementwise
+  On,        ///< elementwise operations are fused with those in front of them
+  Producers, ///< also operations with those that read them (Producer.h)
   Off        ///< every operation is a launch of its own
 };
 
 /// All settings, in the order in which they are listed.
 inline constexpr std::array<Fusion, 3> kFusions = {
-    Fusion::On, Fusion::Epilogues, Fusion::Off};
+    Fusion::On, Fusion::Producers, Fusion::Off};
 
-/// The settings that are tried where one is picked. With Fusion::On, producers
-/// are fused only where that is expected to be faster.
+/// The settings that are tried where one is picked. Producers seldom pay
+/// (docs/gpu-kit.md): who wants them tried lists them.
 inline constexpr std::array<Fusion, 2> kTriedFusions = {Fusion::On,
                                                         Fusion::Off};
 
-/// "on", "epilogues" or "off".
+/// "on", "producers" or "off".
 std::string_view getFusionName(Fusion fusion);
 
 /// Returns the setting of that name, or none.

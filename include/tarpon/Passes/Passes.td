@@ -301,7 +301,7 @@ def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
   }];
   let options = [
     Option<"mode", "mode", "std::string", /*default=*/"\"on\"",
-           "on or epilogues, which are the same here, or off: every op alone.">
+           "on or producers, which are the same here, or off: every op alone.">
   ];
   let statistics = [
     Statistic<"numRegions", "num-regions", "Fused regions made">,
@@ -462,8 +462,8 @@ def FuseProducersPass : Tarpon_TargetPass<"tarpon-fuse-producers"> {
     Runs on fused functions, behind all passes that change types. A region whose
     result only the root of another region reads, as its first operand, moves in
     front of that root, if it is a convolution or a matrix product and the
-    target's first-ranking solver of both takes fewer launches than those of the
-    two. A value between them that is not stored like the region's first operand
+    target's first-ranking solver of both was made for such problems and takes
+    fewer launches than those of the two. A value between them that is not stored like the region's first operand
     keeps them apart, as do views, slices and quantised values.
 
     ```mlir

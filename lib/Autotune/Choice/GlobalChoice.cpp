@@ -41,8 +41,8 @@ std::string GlobalChoice::name() const {
   std::string name = getDtypeName() + "/" + getLayoutName();
   if (fusion == Fusion::Off)
     return name + "/unfused";
-  if (fusion == Fusion::Epilogues)
-    name += "/epilogues";
+  if (fusion == Fusion::Producers)
+    name += "/producers";
   return getFusionName() == kMixed ? name + "/partly-fused" : name;
 }
 

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Learn/Features.h"
 
 #include "ConvSizes.h"
+#include "tarpon/Problem/Producer.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -85,9 +86,9 @@ ConvSizes tarpon::getConvSizes(const Problem &problem) {
 }
 
 std::optional<std::string> tarpon::getProblemKind(const Problem &problem) {
-  if (problem.op != OpKind::Conv || problem.rootOperands < 2 ||
-      problem.result.rank() != 4 || !problem.operands[1].constant ||
-      problem.operands[0].numElements() == 0 ||
+  if (problem.op != OpKind::Conv || hasProducer(problem) ||
+      problem.rootOperands < 2 || problem.result.rank() != 4 ||
+      !problem.operands[1].constant || problem.operands[0].numElements() == 0 ||
       problem.result.numElements() == 0)
     return std::nullopt;
   const TensorDesc &input = problem.operands[0];

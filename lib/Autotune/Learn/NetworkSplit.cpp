@@ -7,6 +7,8 @@
 
 #include "tarpon/Autotune/Learn/NetworkSplit.h"
 
+#include "tarpon/Problem/Producer.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,7 +32,8 @@ static Result<std::string> readText(const std::string &path) {
 /// "64 56 56 64 3 3 1 1 1 1 1 1 1 1 1": C H W K R S sh sw pt pl pb pr dh dw G.
 /// "" for anything but a convolution with two spatial dimensions.
 static std::string printShape(const Problem &problem) {
-  if (problem.op != OpKind::Conv || problem.result.rank() != 4)
+  if (problem.op != OpKind::Conv || hasProducer(problem) ||
+      problem.result.rank() != 4)
     return "";
   const std::vector<int64_t> &input = problem.operands[0].shape,
                              &filter = problem.operands[1].shape;

@@ -68,6 +68,8 @@ constexpr Case kCases[] = {
     {"pool", "gpu-pool-v1",
      "max_pool(1x64x14x14xf16:nhwc)->1x64x7x7xf16:nhwc {ceil_mode=0 "
      "dilations=1,1 kernel=3,3 pads=1,1,0,0 strides=2,2}"},
+    {"global_pool", "gpu-global-pool-v1",
+     "global_avg_pool(1x64x14x14xf16:nhwc)->1x64x1x1xf16:nhwc"},
     {"depthwise", "gpu-depthwise-v1",
      "conv(1x64x14x14xf32:nhwc, 64x1x3x3xf32:const)->1x64x14x14xf32:nhwc "
      "{dilations=1,1 group=64 pads=1,1,1,1 strides=1,1}"},

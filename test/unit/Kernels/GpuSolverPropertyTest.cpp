@@ -58,6 +58,8 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
                                      {"flat", "nchw", "nhwc", "blocked"})},
       {"gpu-convert-layout-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
+      {"gpu-global-pool-v1",
+       combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
       {"gpu-pool-v1",
        combine({"f32", "f16", "bf16", "u8q", "i8q"}, {"nchw", "nhwc"})},
       {"gpu-softmax-v1",

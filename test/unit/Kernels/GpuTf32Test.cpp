@@ -184,6 +184,12 @@ TEST(GpuTf32, ToleranceIsThatOfTenBits) {
   EXPECT_EQ(getRounding(makeProblem(getKey(kConv, "f16", ":nhwc")), allowed),
             0);
   EXPECT_EQ(getRounding(makeProblem("relu(4x8xf32)->4x8xf32"), allowed), 0);
+  EXPECT_EQ(getRounding(
+                makeProblem("relu(1x8x5x3xf32:nhwc; 16x8x1x1xf32:const)->"
+                            "1x16x5x3xf32:nhwc | conv(1){dilations=1,1 group=1 "
+                            "pads=0,0,0,0 strides=1,1}"),
+                allowed),
+            rounding);
   EXPECT_LT(tarpon::getTolerance(problem, 1, 0, rounding), 0.01);
 
   Runners runners;

@@ -207,7 +207,8 @@ Digests tarpon::test::digestSolvers(const std::vector<Problem> &problems) {
     TargetInfo target = makeGpuTargetInfo(*parseGpuTarget(chip));
     for (const Problem &problem : problems)
       if (target.traits->getProductRounding(problem, target) > 0)
-        for (const char *id : {"gpu-igemm-v1", "gpu-gemm-v1"})
+        for (const char *id : {"gpu-igemm-v1", "gpu-gemm-v1",
+                               "gpu-fused-conv-v1", "gpu-separate-v1"})
           addSolutions(emitter, problem, target, *findSolver(id));
   }
   return emitter.finish();

@@ -34,7 +34,7 @@ struct GlobalChoice {
   auto operator<=>(const GlobalChoice &) const = default;
   /// "int8/nhwc", "mixed/nhwc" where regions differ in their dtypes,
   /// "fp32/mixed" where they do in their layouts, "int8/nhwc/unfused" without
-  /// fusion, "int8/nhwc/epilogues" without that of producers, and
+  /// fusion, "int8/nhwc/producers" with that of producers, and
   /// "fp32/nhwc/partly-fused" where some regions are split.
   std::string name() const;
   std::string getDtypeName() const;

@@ -95,7 +95,7 @@ Applicability Prologue::check(const Problem &producer) {
     return Applicability::no("the producer needs two spatial dimensions");
   for (const TensorDesc *desc : {&input, &value})
     if (desc->layout.kind != Layout::NHWC || desc->pitch != 0)
-      return Applicability::no("the producer needs nhwc without slices");
+      return Applicability::no("the producer needs nhwc");
   if (input.dtype != value.dtype || input.quantized ||
       !runtime::fitsF32(input.dtype))
     return Applicability::no("the producer needs floats of one dtype");

@@ -8,6 +8,7 @@
 #include "tarpon/Targets/GPU/Model/SolutionModel.h"
 
 #include "tarpon/Kernels/GPU/GpuProductWork.h"
+#include "tarpon/Problem/Producer.h"
 #include "tarpon/Solver/BehaviourVersion.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -90,6 +91,8 @@ static DType getDtype(const Problem &problem) {
 /// problems.
 static double countTiledResults(const Problem &problem,
                                 const PerfConfig &config) {
+  if (hasProducer(problem))
+    return countTiledResults(getConsumer(problem), config);
   if (problem.op != OpKind::Conv || !config.has("block_m"))
     return 0;
   auto group = problem.attrs.find("group");
