@@ -145,9 +145,12 @@ static std::string checkCells(const GpuTarget &gpu, const Product &product,
   int64_t window =
       Prologue::getWindow(*product.producer).taps() * (kChunkBytes / 4);
   int64_t cells = tile.loadsOfB() * window;
+  // All waves of a workgroup are on one compute unit.
+  int64_t unit = gpu.vectorRegisters * gpu.waveSize * gpu.simdsPerUnit;
+  int64_t most = std::min(tile.mostRegisters(gpu), unit / tile.threads());
   // Compilers load the filter's cells early, too.
   if (cells > kMostCellRegisters ||
-      tile.estimateRegisters() + cells + window > tile.mostRegisters(gpu))
+      tile.estimateRegisters() + cells + window > most)
     return "a lane has no registers for the windows of its pixels";
   return "";
 }

@@ -20,7 +20,8 @@ inline constexpr double kSeparateFraction = 0.5;
 double estimateFused(const GpuTarget &gpu, const Product &product,
                      const Tile &tile);
 
-/// The clocks of two launches, the second of which has such a tile.
+/// The clocks of two launches, each of the kernel that its operation has by
+/// itself. Of the tile only the dtype matters.
 double estimateSeparate(const GpuTarget &gpu, const Product &product,
                         const Tile &tile);
 
