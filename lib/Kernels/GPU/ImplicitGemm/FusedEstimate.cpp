@@ -9,7 +9,7 @@
 // what it costs a compute unit to fetch and to convert them, and the launches
 // and meetings of workgroups. The figures are fitted to 35 problems of
 // MobileNetV2 and EfficientNet, which an H200 ran at batch 1 and 64
-// (2026-11-27; the table is in benchmarks/notebook.md). No problem with an
+// (2026-11-27; the table is in docs/gpu-kit.md). No problem with an
 // elementwise producer was measured at a large batch.
 //
 //===----------------------------------------------------------------------===//
