@@ -23,7 +23,9 @@ static std::string getReason(const std::string &key, const char *solver) {
   if (mlir::failed(problem))
     return fault;
   TargetInfo target = makeGpuTargetInfo(*parseGpuTarget("sm_90a"));
-  return checkApplicable(*findSolver(solver), *problem, target).getReason();
+  return checkApplicable(*findSolver(solver), *problem, target)
+      .getReason()
+      .str();
 }
 
 TEST(GpuFusedConv, saysWhatItDoesNotTake) {
