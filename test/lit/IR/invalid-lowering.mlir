@@ -152,9 +152,9 @@ func.func @fused_c4(%x: tensor<2x4xf32>) {
 func.func @fused_c4_between(%x: tensor<1x4x8x8xf16>, %w: tensor<4x4x1x1xf16>) {
   // expected-error@below {{'tarpon.fused' op expects the value between two operations to be stored like the first operand, 'tensor<1x4x8x8xf16>', got 'tensor<1x4x8x8xf32>'}}
   %0 = tarpon.fused(%a = %x, %b = %w) : (tensor<1x4x8x8xf16>, tensor<4x4x1x1xf16>) -> tensor<1x4x8x8xf32> {
-    %1 = tarpon.convert %a : (tensor<1x4x8x8xf16>) -> tensor<1x4x8x8xf32>
+    %1 = tarpon.convert %a : tensor<1x4x8x8xf16> -> tensor<1x4x8x8xf32>
     %2 = tarpon.relu %1 : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
-    %3 = tarpon.convert %b : (tensor<4x4x1x1xf16>) -> tensor<4x4x1x1xf32>
+    %3 = tarpon.convert %b : tensor<4x4x1x1xf16> -> tensor<4x4x1x1xf32>
     %4 = tarpon.conv %2, %3 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x8x8xf32>
     tarpon.yield %4 : tensor<1x4x8x8xf32>
   }
