@@ -205,19 +205,43 @@ static Followed followView(OnnxNode &node, unsigned index, const RealSize &real,
   return refuse();
 }
 
+static bool isInferred(const SizeElement &element) {
+  return element.isKnown() && element.least == -1;
+}
+
+/// Returns true if an element of the shape is the followed size. Without a -1,
+/// the number of elements leaves no other value to the only one.
+static bool isFollowedSize(const SizeElement &element, const RealSize &real,
+                           const RealSize &followed, bool isImplied) {
+  if (!element.isKnown())
+    return isImplied || element.size == followed.size;
+  return isInferred(element) ||
+         (element.least == 0 && real.dim == followed.dim);
+}
+
 /// A size that the model names is no real one, and one that depends on data is
-/// that of the dimension that it is named for.
+/// that of the dimension that it is named for: others of as many slices would
+/// move elements.
 static Followed followReshape(OnnxNode &node, unsigned index,
                               const RealSize &real, ArrayRef<int64_t> result) {
   auto shape = node.getSizes(1, "the shape");
   Followed followed = followView(node, index, real, result);
   if (!shape || !followed.size)
     return refuse();
-  bool isAlone = node.findRealSizes(node.getInput(0)).size() == 1;
+  RealSizes sizes = node.findRealSizes(node.getInput(0));
+  bool isAlone = sizes.size() == 1;
+  bool isImplied = isAlone && llvm::none_of(*shape, isInferred);
+  auto isOfInput = [&](const SizeElement &element) {
+    return llvm::any_of(sizes, [&](const RealSize &known) {
+      return known.size == element.size;
+    });
+  };
   for (auto [dim, element] : llvm::enumerate(*shape)) {
     bool isFollowed = static_cast<int64_t>(dim) == followed.size->dim;
-    if (isFollowed ? element.isKnown() && element.least > 0
-                   : isAlone && !element.isKnown())
+    bool fits = isFollowed
+                    ? isFollowedSize(element, real, *followed.size, isImplied)
+                    : element.isKnown() || (!isAlone && isOfInput(element));
+    if (!fits)
       return refuse();
   }
   return followed;

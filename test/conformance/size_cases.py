@@ -85,6 +85,28 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Reshape(b, wanted)
         """,
     ),
+    "shape_of_two_sizes": (
+        "float[n] y, float[n] z",
+        """
+        half = Constant<value_float = 0.5>()
+        large = Greater(x, half)
+        places = NonZero(large)
+        j = Squeeze(places, only)
+        u = Gather(x, j)
+        column = Unsqueeze(s, one)
+        line = Unsqueeze(u, only)
+        products = Mul(column, line)
+        n = Shape(s)
+        m = Shape(u)
+        wanted = Concat<axis = 0>(n, m)
+        same = Reshape(products, wanted)
+        y = ReduceSum<keepdims = 0>(same, one)
+        copied = Constant<value_ints = [0, 0, 1]>()
+        deep = Reshape(products, copied)
+        others = Constant<value_ints = [1, 2]>()
+        z = ReduceSum<keepdims = 0>(deep, others)
+        """,
+    ),
     "shape": ("int64[2] y, int64 z", "y = Shape(b) z = Size(b)"),
     "constant": (
         "float[n] y",

@@ -181,6 +181,49 @@ TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
               HasSubstr("the sizes of dimensions 0 and 1 of output 'y'"));
 }
 
+/// The products of the n selected elements of x and the m of w.
+TestModel makeProducts() {
+  TestModel model(17);
+  model.input("x", {6}).input("w", {6}).ints("flat", {-1}).ints("first", {0});
+  model.ints("second", {1});
+  for (const char *name : {"x", "w"}) {
+    std::string x = name;
+    model.node("NonZero", x, x + "z").node("Reshape", x + "z flat", x + "i");
+    model.node("Gather", x + " " + x + "i", x + "g");
+    model.node("Shape", x + "i", x + "n");
+  }
+  model.node("Unsqueeze", "xg second", "c").node("Unsqueeze", "wg first", "r");
+  return model.node("Mul", "c r", "p");
+}
+
+/// Each has to stay where it is in a shape, whatever else it may be as well.
+TEST(RealSizes, AreNotSwappedByShapes) {
+  auto reshape = [](const char *first, const char *second) {
+    TestModel model = makeProducts();
+    std::string parts = std::string(first) + " " + second;
+    model.node("Concat", parts, "shape").attr("axis", 0);
+    model.node("Reshape", "p shape", "q").node("ReduceSum", "q second", "y");
+    return model;
+  };
+  TestModel same = reshape("xn", "wn"), inferred = reshape("xn", "flat"),
+            copied = reshape("flat", "wn");
+  for (TestModel *model : {&same, &inferred, &copied})
+    EXPECT_THAT(importModel(*model),
+                HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>"));
+  TestModel swapped = reshape("wn", "xn"), other = reshape("wn", "flat");
+  for (TestModel *model : {&swapped, &other})
+    EXPECT_THAT(importError(*model), HasSubstr("dimension 0 of 'p'"));
+}
+
+/// The rest of the shape would be that of another number of elements.
+TEST(RealSizes, AreNotBesideAnInferredOne) {
+  TestModel model = makeProducts();
+  model.input("b", {6, 4}).node("Gather", "b xi", "g");
+  model.node("Concat", "wn flat", "shape").attr("axis", 0);
+  model.node("Reshape", "g shape", "y");
+  EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+}
+
 /// A value that is used elsewhere keeps its size there.
 TEST(RealSizes, AreNotThoseOfOthers) {
   TestModel model;
