@@ -83,6 +83,13 @@ void importReshape(OnnxNode &node) {
   if (!sizes || node.hasFailed() ||
       failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
+  if (!real.empty() && node.findRealSizes(input).empty() &&
+      llvm::is_contained(shape, -1)) {
+    node.emitError() << "the size of dimension " << real.front().dim
+                     << " depends on data, and so would the one that is -1, "
+                        "but none of the input does";
+    return;
+  }
   if (!allowZero && !copyDims(node, getShape(input), shape))
     return;
   if (inferDim(node, getShape(input), shape))

@@ -181,6 +181,15 @@ TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
               HasSubstr("the sizes of dimensions 0 and 1 of output 'y'"));
 }
 
+/// A model with the n places `i` of x, and the number of them.
+TestModel makePlaces() {
+  TestModel model(17);
+  model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
+  model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
+  model.node("Gather", "x i", "g");
+  return model;
+}
+
 /// The products of the n selected elements of x and the m of w.
 TestModel makeProducts() {
   TestModel model(17);
@@ -222,6 +231,16 @@ TEST(RealSizes, AreNotBesideAnInferredOne) {
   model.node("Concat", "wn flat", "shape").attr("axis", 0);
   model.node("Reshape", "g shape", "y");
   EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+}
+
+/// An input of a fixed number of elements has no other size to give.
+TEST(RealSizes, AreNotThoseOfFixedInputs) {
+  TestModel model = makePlaces();
+  model.input("b", {6, 4}).node("Concat", "n flat", "shape").attr("axis", 0);
+  model.node("Reshape", "b shape", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of dimension 0 depends on data, and so would "
+                        "the one that is -1, but none of the input does"));
 }
 
 /// A value that is used elsewhere keeps its size there.
@@ -280,15 +299,6 @@ TEST(RealSizes, BoundRanges) {
   EXPECT_THAT(importError(steps),
               HasSubstr("to at most 6 by 2.000000e+00, whose size depends on "
                         "data, is not supported"));
-}
-
-/// A model with the n places `i` of x, and the number of them.
-TestModel makePlaces() {
-  TestModel model(17);
-  model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
-  model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
-  model.node("Gather", "x i", "g");
-  return model;
 }
 
 /// Slices that count from the end, or from a place that depends on data, are
