@@ -337,6 +337,27 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         >
         """,
     ),
+    "loop_that_stops": (
+        "float[k] y, float[m] z, float v",
+        """
+        count = Size(s)
+        shape = Constant<value_ints = [0]>()
+        nothing = ConstantOfShape(shape)
+        second = Constant<value_int = 1>()
+        y, z = Loop(count, yes, nothing) <
+          body = step (int64 t, bool on, float[k] a)
+            => (bool still, float[k] more, float each) {
+            one_score = Gather(x, t)
+            item = Unsqueeze(one_score, only)
+            more = Concat<axis = 0>(a, item)
+            each = Exp(one_score)
+            still = Less(t, second)
+          }
+        >
+        start = Concat<axis = 0>(x, y)
+        v = ReduceMean<keepdims = 0>(start)
+        """,
+    ),
     "loop_over_one_less": (
         "float[k] y, float[m] z",
         """
