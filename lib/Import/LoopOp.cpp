@@ -182,6 +182,8 @@ Value LoopUnroller::createCount(int64_t most) {
 /// one.
 SizedValue LoopUnroller::joinAppended(size_t index) {
   Values parts = {states.front()[index]};
+  if (states.size() < 2 || !node.findRealSizes(parts.front()).empty())
+    return {};
   auto concat = states.back()[index].getDefiningOp<ConcatOp>();
   if (!concat)
     return {};

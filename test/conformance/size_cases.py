@@ -358,6 +358,26 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         v = ReduceMean<keepdims = 0>(start)
         """,
     ),
+    "loop_that_never_runs": (
+        "float[k] y, float[12] z, float[8] w",
+        """
+        count = Size(s)
+        no = Constant<value = bool {0}>()
+        z = Concat<axis = 0>(x, x)
+        wide = Concat<axis = 1>(b, b)
+        y, v = Loop(count, no, z, wide) <
+          body = step (int64 t, bool on, float[k] a, float[n, 8] c)
+            => (bool still, float[k] more, float[n, 8] next) {
+            one_score = Gather(x, t)
+            item = Unsqueeze(one_score, only)
+            more = Concat<axis = 0>(a, item)
+            next = Neg(c)
+            still = Identity(on)
+          }
+        >
+        w = ReduceSum<keepdims = 0>(v, only)
+        """,
+    ),
     "loop_over_one_less": (
         "float[k] y, float[m] z",
         """
