@@ -48,6 +48,9 @@ bool hasFixedSize(OnnxNode &node, unsigned index, int64_t dim) {
     int64_t place = (sizes ? static_cast<int64_t>(sizes->size()) : 0) - behind;
     return place >= 0 && (*sizes)[place].isKnown() && (*sizes)[place].least > 1;
   }
+  // Rows and columns do not broadcast.
+  if (node.getOpType() == "MatMul" && behind <= 2)
+    return false;
   for (unsigned i = 0; i < node.getNumInputs(); ++i) {
     if (i == index || !node.hasInput(i))
       continue;
@@ -359,9 +362,7 @@ static Followed followMatMul(OnnxNode &node, unsigned index,
   });
   if (isVector || (index == 0 ? behind == 1 : behind == 2))
     return refuse();
-  int64_t place = getRank(result) - behind;
-  bool isRepeated = result[place] != getInputShape(node, index)[real.dim];
-  return isRepeated ? refuse() : pass(real, place);
+  return followBroadcast(node, index, real, result);
 }
 
 static Followed followGemm(OnnxNode &node, unsigned index, const RealSize &real,

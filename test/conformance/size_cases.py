@@ -498,6 +498,14 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         """,
     ),
     "one_for_all": ("float[6] y, float[6] z", "y = Add(x, s) six = Shape(x) z = Expand(s, six)"),
+    "one_matrix_for_all": (
+        "float[6, 1, 1] y",
+        """
+        lines = Unsqueeze(b, one)
+        columns = Unsqueeze(boxes, last_axis)
+        y = MatMul(lines, columns)
+        """,
+    ),
     "pairs": (
         "float[n] y, float z",
         """
@@ -619,7 +627,11 @@ NEVER_NONE = {
 }  # fmt: skip
 
 # Cases that are valid for some scores only.
-ONLY = {"one_for_all": {"all", "one"}, "pasted": {"some", "all", "one"}}
+ONLY = {
+    "one_for_all": {"all", "one"},
+    "one_matrix_for_all": {"all", "one"},
+    "pasted": {"some", "all", "one"},
+}
 
 
 def list_inputs(name: str) -> list[list[np.ndarray]]:

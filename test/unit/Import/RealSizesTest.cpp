@@ -380,6 +380,11 @@ TEST(RealSizes, MayBeOne) {
   model.input("w", {6}).node("Add", "w g", "y");
   EXPECT_THAT(importModel(model),
               AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
+  TestModel matrices = makePlaces();
+  matrices.input("b", {6, 1, 4}).input("w", {6, 4, 1});
+  matrices.node("Gather", "b i", "c").node("MatMul", "c w", "y");
+  EXPECT_THAT(importModel(matrices),
+              AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
 }
 
 /// Nothing is behind NaN.
