@@ -7,6 +7,7 @@
 
 #include "SizeRules.h"
 
+#include "Pads.h"
 #include "Reduction.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -297,12 +298,9 @@ static Followed followNorm(OnnxNode &node, unsigned index, const RealSize &real,
 /// No element is moved along the dimension.
 static Followed followPad(OnnxNode &node, unsigned index, const RealSize &real,
                           ArrayRef<int64_t> result) {
-  std::optional<SmallVector<int64_t>> pads = node.getInts("pads");
-  if (node.hasInput(1))
-    pads = node.getConstantInts(1, "the input pads");
-  bool isWhole = pads && pads->size() == 2 * result.size();
-  bool stays = isWhole && (*pads)[real.dim] == 0 &&
-               (*pads)[result.size() + real.dim] == 0;
+  auto pads = readPads(node, getRank(result));
+  bool stays =
+      pads && (*pads)[real.dim] == 0 && (*pads)[result.size() + real.dim] == 0;
   return index == 0 && stays ? pass(real, real.dim) : refuse();
 }
 

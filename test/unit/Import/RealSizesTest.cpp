@@ -182,8 +182,8 @@ TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
 }
 
 /// A model with the n places `i` of x, and the number of them.
-TestModel makePlaces() {
-  TestModel model(17);
+TestModel makePlaces(int opset = 17) {
+  TestModel model(opset);
   model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
   model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
   model.node("Gather", "x i", "g");
@@ -398,6 +398,17 @@ TEST(RealSizes, StayWhereNothingIsAdded) {
   TestModel model = makePlaces();
   model.ints("pads", {0, 1}).node("Pad", "g pads", "y");
   EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+  auto pad = [](std::vector<int64_t> pads) {
+    TestModel model = makePlaces(18);
+    model.input("b", {6, 4}).node("Gather", "b i", "c").ints("axes", {1, 0});
+    model.ints("pads", std::move(pads));
+    return model.node("Pad", "c pads - axes", "y");
+  };
+  TestModel rows = pad({0, 1, 0, 0}), columns = pad({1, 0, 0, 0});
+  EXPECT_THAT(importError(rows), HasSubstr("dimension 0 of 'c'"));
+  EXPECT_THAT(importModel(columns),
+              AllOf(HasSubstr("tensor<6x5xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
   TestModel tiled = makePlaces();
   tiled.ints("two", {2}).node("Tile", "g two", "y");
   EXPECT_THAT(importError(tiled), HasSubstr("dimension 0 of 'g'"));
