@@ -8,6 +8,7 @@
 #include "SizeRules.h"
 
 #include "Pads.h"
+#include "RealResize.h"
 #include "Reduction.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -311,18 +312,14 @@ static Followed followTile(OnnxNode &node, unsigned index, const RealSize &real,
   return isOnce ? pass(real, real.dim) : refuse();
 }
 
-/// The importer gives the result sizes where it resizes. A size that the model
-/// names is no real one.
+/// The importer gives the result sizes where it resizes.
 static Followed followResize(OnnxNode &node, unsigned index,
                              const RealSize &real, ArrayRef<int64_t> result) {
   if (node.hasOwnSize(0) && node.findRealSize(node.getOutput(0), real.dim))
     return {};
-  bool isNamed = false;
-  if (node.hasInput(3) && !node.hasAttribute("axes"))
-    if (auto sizes = node.getSizes(3, "the input sizes"))
-      isNamed = (*sizes)[real.dim].isKnown();
-  bool stays = result[real.dim] == getInputShape(node, index)[real.dim];
-  return index == 0 && stays && !isNamed ? pass(real, real.dim) : refuse();
+  bool stays = index == 0 && keepsDimension(node, real.dim) &&
+               result[real.dim] == getInputShape(node, index)[real.dim];
+  return stays ? pass(real, real.dim) : refuse();
 }
 
 static Followed followReduce(OnnxNode &node, unsigned index,

@@ -364,6 +364,34 @@ TEST(RealSizes, OfResizes) {
                                             "on data, and may be below 1"));
 }
 
+/// Only what is resized by no scale at all keeps its size.
+TEST(RealSizes, AreKeptByResizes) {
+  auto resize = [](const char *inputs, const char *coordinates) {
+    TestModel model = makePlaces(18);
+    model.ints("shape", {1, 1, -1, 1}).node("Reshape", "g shape", "image");
+    model.ints("sizes", {6, 8}).ints("wide", {8});
+    model.floats("more", {2}, {1.1f, 1}).floats("same", {2}, {1, 8});
+    model.floats("crop", {4}, {0.2f, 0, 0.8f, 1});
+    model.node("Resize", inputs, "y").attr("mode", "linear");
+    model.attr("coordinate_transformation_mode", coordinates);
+    return model;
+  };
+  TestModel named = resize("image - - sizes", "half_pixel"),
+            more = resize("image - more", "half_pixel_symmetric"),
+            crop = resize("image crop same", "tf_crop_and_resize");
+  for (TestModel *model : {&named, &more, &crop})
+    EXPECT_THAT(importError(model->list("axes", {2, 3})),
+                HasSubstr("dimension 2 of 'image'"));
+  TestModel same = resize("image - same", "half_pixel"),
+            wide = resize("image - - wide", "half_pixel");
+  same.list("axes", {2, 3});
+  wide.list("axes", {3});
+  for (TestModel *model : {&same, &wide})
+    EXPECT_THAT(importModel(*model),
+                AllOf(HasSubstr("tensor<1x1x6x8xf32>"),
+                      HasSubstr("tarpon.output_sizes = array<i64: 0, 2, 1>")));
+}
+
 /// Inputs that are joined have one size in all other dimensions.
 TEST(RealSizes, AreThatWhichIsKnown) {
   TestModel model = makePlaces();
