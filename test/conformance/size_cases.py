@@ -476,6 +476,15 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         t = Slice(s, one, end, only, step)
         """,
     ),
+    "slice_to_the_least_end": (
+        "float[m] y, int64 z",
+        """
+        start = Constant<value_ints = [3]>()
+        least = Constant<value_ints = [-9223372036854775807]>()
+        y = Slice(s, start, least)
+        z = Size(y)
+        """,
+    ),
     "slice_from_a_size": (
         "float[m] y, float[6, k] z",
         """
