@@ -127,6 +127,13 @@ void importSqueeze(OnnxNode &node) {
   if (!axes || node.hasFailed())
     return;
   bool all = !node.hasInput(1) && !node.hasAttribute("axes");
+  RealSizes real = node.findRealSizes(input);
+  if (all && !real.empty()) {
+    node.emitError() << "the size of dimension " << real.front().dim
+                     << " depends on data, so that it may be 1 or not; "
+                        "expected axes";
+    return;
+  }
   SmallVector<int64_t> result;
   for (auto [i, size] : llvm::enumerate(shape)) {
     bool removed = all ? size == 1 : llvm::is_contained(*axes, i);

@@ -422,6 +422,14 @@ TEST(RealSizes, AreSortedBehindNaN) {
   EXPECT_THAT(importModel(model), HasSubstr("0x7FC00000"));
 }
 
+TEST(RealSizes, AreNotKnownToBeOne) {
+  TestModel model = makePlaces();
+  model.node("Squeeze", "z", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of dimension 1 depends on data, so that it "
+                        "may be 1 or not; expected axes"));
+}
+
 TEST(RealSizes, StayWhereNothingIsAdded) {
   TestModel model = makePlaces();
   model.ints("pads", {0, 1}).node("Pad", "g pads", "y");
