@@ -295,6 +295,26 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         >
         """,
     ),
+    "if_few": (
+        "float y, float z, float[m] w",
+        """
+        count = Shape(s)
+        number = Size(s)
+        most = Constant<value_int = 3>()
+        few = Less(number, most)
+        two = Slice(x, only, pair)
+        y = If(few) <
+          then_branch = some () => (float t) {
+            v, j = TopK(two, count)
+            t = ReduceSum<keepdims = 0>(v)
+          },
+          else_branch = many () => (float e) { e = ReduceSum<keepdims = 0>(s) }
+        >
+        ones = ConstantOfShape<value = float[1] {1.0}>(count)
+        z = ReduceSum<keepdims = 0>(ones)
+        w = Add(ones, s)
+        """,
+    ),
     "compress": (
         "float[m] y",
         """
