@@ -516,6 +516,19 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         z = Slice(boxes, before, count, one)
         """,
     ),
+    "number_that_is_rounded": (
+        "float[m] y",
+        """
+        most = Constant<value_float = 2051.0>()
+        large = Mul(x, most)
+        larger = Mul(large, three)
+        number = Clip(larger, zero, most)
+        half = Cast<to = 10>(number)
+        rounded = Cast<to = 7>(half)
+        count = Gather(rounded, only)
+        y = ConstantOfShape<value = float[1] {1.0}>(count)
+        """,
+    ),
     # What does not count would matter to each of these.
     "counts_as_divisors": (
         "int64[m] y, float[m] z",
