@@ -1,5 +1,4 @@
-//===- NumberRanges.cpp - Bounds of values that depend on data
-//-------------===//
+//===- NumberRanges.cpp - Bounds of numbers -------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
