@@ -664,8 +664,8 @@ SCORES = {
 
 # Cases that need a selected score.
 NEVER_NONE = {
-    "convolution", "elements_from_the_end", "expand_others", "gather_last", "gram", "images",
-    "mean_of_items", "means", "named_shape", "norms", "pairs",
+    "elements_from_the_end", "expand_others", "gather_last", "mean_of_items", "means",
+    "named_shape", "pairs",
 }  # fmt: skip
 
 # Cases that are valid for some scores only.
