@@ -13,6 +13,7 @@
 
 #include "Gather.h"
 #include "OpTable.h"
+#include "Pads.h"
 #include "SizeValues.h"
 #include "tarpon/IR/ConstantData.h"
 
@@ -330,10 +331,7 @@ void importConcat(OnnxNode &node) {
   node.setOutput(0, joined, sizes);
 }
 
-/// The pads are an attribute before opset 11 and an input since then, with axes
-/// since opset 18. There are one begin and one end per dimension.
-static std::optional<SmallVector<int64_t>> readPads(OnnxNode &node,
-                                                    int64_t rank) {
+std::optional<SmallVector<int64_t>> readPads(OnnxNode &node, int64_t rank) {
   std::optional<SmallVector<int64_t>> pads = node.getInts("pads");
   if (node.hasInput(1))
     pads = node.getConstantInts(1, "the input pads");

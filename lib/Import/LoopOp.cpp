@@ -64,6 +64,7 @@ private:
   void readTripCount();
   bool runBody(int64_t iteration);
   SizedValue createResult(size_t index);
+  Value createCount(int64_t most);
   SizedValue joinAppended(size_t index);
   SizedValue createStack(size_t index);
   void setResults();
@@ -168,11 +169,21 @@ static Value findAppended(Value before, Value after, int64_t axis) {
   return isAppended ? concat.getInputs().back() : Value();
 }
 
+/// The number of iterations that take place, of which the condition may have
+/// ended the loop behind `most`.
+Value LoopUnroller::createCount(int64_t most) {
+  if (most == tripCount)
+    return realCount;
+  return node.create<MinOp>(realCount, node.createInts({most}));
+}
+
 /// Returns a carried value to which each iteration appends as many slices, with
 /// the size that follows from the number of iterations; null if it is another
 /// one.
 SizedValue LoopUnroller::joinAppended(size_t index) {
   Values parts = {states.front()[index]};
+  if (states.size() < 2 || !node.findRealSizes(parts.front()).empty())
+    return {};
   auto concat = states.back()[index].getDefiningOp<ConcatOp>();
   if (!concat)
     return {};
@@ -190,7 +201,7 @@ SizedValue LoopUnroller::joinAppended(size_t index) {
   }
   int64_t first = getShape(parts.front())[axis],
           each = getShape(parts.back())[axis];
-  Value size = realCount;
+  Value size = createCount(static_cast<int64_t>(states.size()) - 1);
   if (each != 1)
     size = node.create<MulOp>(size, node.createInts({each}));
   if (first != 0)
@@ -236,10 +247,7 @@ SizedValue LoopUnroller::createStack(size_t index) {
   SizedValue result = {stackValues(node, values, 0), {}};
   auto count = static_cast<int64_t>(values.size());
   if (realCount && leastCount < count)
-    result.sizes.push_back(
-        {0, count == tripCount
-                ? realCount
-                : node.create<MinOp>(realCount, node.createInts({count}))});
+    result.sizes.push_back({0, createCount(count)});
   return result;
 }
 

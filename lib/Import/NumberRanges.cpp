@@ -1,5 +1,4 @@
-//===- NumberRanges.cpp - Bounds of values that depend on data
-//-------------===//
+//===- NumberRanges.cpp - Bounds of numbers -------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -64,10 +63,22 @@ static Range divideRanges(Range lhs, Range rhs) {
                 lhs.most / rhs.least, lhs.most / rhs.most});
 }
 
+/// A narrower type rounds numbers, and those that f16 cannot hold become Inf.
+/// The smallest types round by more than bounds are widened by.
+static Range convertToFloat(Range range, Type from, FloatType to) {
+  auto old = dyn_cast<FloatType>(from);
+  if (old && old.getFPMantissaWidth() <= to.getFPMantissaWidth() &&
+      old.getWidth() <= to.getWidth())
+    return range;
+  bool fits = to.getWidth() >= 16 &&
+              (!to.isF16() || (range.least > -65000 && range.most < 65000));
+  return fits ? widen(range, to) : kAny;
+}
+
 /// Integers that a type cannot hold may wrap.
 static Range convertRange(Range range, Type from, Type to) {
-  if (isa<FloatType>(to))
-    return range;
+  if (auto type = dyn_cast<FloatType>(to))
+    return convertToFloat(range, from, type);
   if (to.isInteger(1))
     return {0, 1};
   if (isa<FloatType>(from))

@@ -28,6 +28,11 @@ struct RealResize {
   mlir::Value apply(OnnxNode &node, mlir::Value value) const;
 };
 
+/// Returns true if Resize leaves all slices of a dimension as they are whose
+/// size depends on data, whatever it is. A size that the model names is no such
+/// one.
+bool keepsDimension(OnnxNode &node, int64_t dim);
+
 } // namespace tarpon
 
 #endif // TARPON_LIB_IMPORT_REALRESIZE_H

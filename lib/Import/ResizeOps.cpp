@@ -256,6 +256,36 @@ static std::optional<AspectRatio> findAspectRatio(StringRef name) {
       .Default(std::nullopt);
 }
 
+/// The dimensions that scales, sizes and the region of interest are of.
+static SmallVector<int64_t> readAxes(OnnxNode &node, int64_t rank) {
+  SmallVector<int64_t> axes = allAxes(rank);
+  if (node.hasAttribute("axes"))
+    axes = node.getInts("axes");
+  for (int64_t &axis : axes)
+    axis = node.normalizeAxis(axis, rank);
+  return axes;
+}
+
+bool keepsDimension(OnnxNode &node, int64_t dim) {
+  bool isOld = node.getOpset() < 11;
+  SmallVector<int64_t> axes =
+      readAxes(node, static_cast<int64_t>(getShape(node.getInput(0)).size()));
+  auto place = static_cast<size_t>(llvm::find(axes, dim) - axes.begin());
+  if (place == axes.size())
+    return true;
+  if (!isOld && node.getString("coordinate_transformation_mode",
+                               "half_pixel") == "tf_crop_and_resize") {
+    SmallVector<double> roi = readFloats(node, 1, "the region of interest");
+    if (roi[place] != 0 || roi[axes.size() + place] != 1)
+      return false;
+  }
+  SmallVector<double> scales = readFloats(node, isOld ? 1 : 2, "the scales");
+  if (!scales.empty())
+    return scales[place] == 1;
+  auto sizes = node.getSizes(3, "the input sizes");
+  return sizes && !(*sizes)[place].isKnown();
+}
+
 /// The attributes that opset 11 has added.
 static void readRules(OnnxNode &node, Resizing &resizing) {
   resizing.coordinates = readCase<ResizeCoordinates>(
@@ -319,10 +349,7 @@ void importResize(OnnxNode &node) {
     resizing.scales = readFloats(node, 1, "the scales");
   } else {
     readRules(node, resizing);
-    if (node.hasAttribute("axes"))
-      axes = node.getInts("axes");
-    for (int64_t &axis : axes)
-      axis = node.normalizeAxis(axis, rank);
+    axes = readAxes(node, rank);
     resizing.scales = readFloats(node, 2, "the scales");
     if (node.hasInput(3) && !node.hasFailed())
       readSizes(node, axes, resizing);

@@ -83,6 +83,13 @@ void importReshape(OnnxNode &node) {
   if (!sizes || node.hasFailed() ||
       failed(readShape(node, node.getInput(1), *sizes, shape, real)))
     return;
+  if (!real.empty() && node.findRealSizes(input).empty() &&
+      llvm::is_contained(shape, -1)) {
+    node.emitError() << "the size of dimension " << real.front().dim
+                     << " depends on data, and so would the one that is -1, "
+                        "but none of the input does";
+    return;
+  }
   if (!allowZero && !copyDims(node, getShape(input), shape))
     return;
   if (inferDim(node, getShape(input), shape))
@@ -120,6 +127,13 @@ void importSqueeze(OnnxNode &node) {
   if (!axes || node.hasFailed())
     return;
   bool all = !node.hasInput(1) && !node.hasAttribute("axes");
+  RealSizes real = node.findRealSizes(input);
+  if (all && !real.empty()) {
+    node.emitError() << "the size of dimension " << real.front().dim
+                     << " depends on data, so that it may be 1 or not; "
+                        "expected axes";
+    return;
+  }
   SmallVector<int64_t> result;
   for (auto [i, size] : llvm::enumerate(shape)) {
     bool removed = all ? size == 1 : llvm::is_contained(*axes, i);

@@ -394,13 +394,12 @@ bool Walk::isSame(Value lhs, Value rhs, int depth) {
       OperationEquivalence::Flags::IgnoreLocations);
 }
 
-/// Where values are apart, they soon differ.
+/// Where values are apart, they soon differ. An operator that would lower a
+/// limit may be in a sub-graph that does not run.
 Value SizeElements::add(Value size, int64_t most) {
   for (Value known : sizes)
-    if (Walk(limits, ranges).isSame(size, known, maxDepth)) {
-      limits[known] = std::min(limits[known], most);
+    if (Walk(limits, ranges).isSame(size, known, maxDepth))
       return known;
-    }
   sizes.push_back(size);
   limits[size] = most;
   return size;

@@ -7,6 +7,8 @@
 
 #include "SizeRules.h"
 
+#include "Pads.h"
+#include "RealResize.h"
 #include "Reduction.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -48,6 +50,9 @@ bool hasFixedSize(OnnxNode &node, unsigned index, int64_t dim) {
     int64_t place = (sizes ? static_cast<int64_t>(sizes->size()) : 0) - behind;
     return place >= 0 && (*sizes)[place].isKnown() && (*sizes)[place].least > 1;
   }
+  // Rows and columns do not broadcast.
+  if (node.getOpType() == "MatMul" && behind <= 2)
+    return false;
   for (unsigned i = 0; i < node.getNumInputs(); ++i) {
     if (i == index || !node.hasInput(i))
       continue;
@@ -205,19 +210,43 @@ static Followed followView(OnnxNode &node, unsigned index, const RealSize &real,
   return refuse();
 }
 
+static bool isInferred(const SizeElement &element) {
+  return element.isKnown() && element.least == -1;
+}
+
+/// Returns true if an element of the shape is the followed size. Without a -1,
+/// the number of elements leaves no other value to the only one.
+static bool isFollowedSize(const SizeElement &element, const RealSize &real,
+                           const RealSize &followed, bool isImplied) {
+  if (!element.isKnown())
+    return isImplied || element.size == followed.size;
+  return isInferred(element) ||
+         (element.least == 0 && real.dim == followed.dim);
+}
+
 /// A size that the model names is no real one, and one that depends on data is
-/// that of the dimension that it is named for.
+/// that of the dimension that it is named for: others of as many slices would
+/// move elements.
 static Followed followReshape(OnnxNode &node, unsigned index,
                               const RealSize &real, ArrayRef<int64_t> result) {
   auto shape = node.getSizes(1, "the shape");
   Followed followed = followView(node, index, real, result);
   if (!shape || !followed.size)
     return refuse();
-  bool isAlone = node.findRealSizes(node.getInput(0)).size() == 1;
+  RealSizes sizes = node.findRealSizes(node.getInput(0));
+  bool isAlone = sizes.size() == 1;
+  bool isImplied = isAlone && llvm::none_of(*shape, isInferred);
+  auto isOfInput = [&](const SizeElement &element) {
+    return llvm::any_of(sizes, [&](const RealSize &known) {
+      return known.size == element.size;
+    });
+  };
   for (auto [dim, element] : llvm::enumerate(*shape)) {
     bool isFollowed = static_cast<int64_t>(dim) == followed.size->dim;
-    if (isFollowed ? element.isKnown() && element.least > 0
-                   : isAlone && !element.isKnown())
+    bool fits = isFollowed
+                    ? isFollowedSize(element, real, *followed.size, isImplied)
+                    : element.isKnown() || (!isAlone && isOfInput(element));
+    if (!fits)
       return refuse();
   }
   return followed;
@@ -270,12 +299,9 @@ static Followed followNorm(OnnxNode &node, unsigned index, const RealSize &real,
 /// No element is moved along the dimension.
 static Followed followPad(OnnxNode &node, unsigned index, const RealSize &real,
                           ArrayRef<int64_t> result) {
-  std::optional<SmallVector<int64_t>> pads = node.getInts("pads");
-  if (node.hasInput(1))
-    pads = node.getConstantInts(1, "the input pads");
-  bool isWhole = pads && pads->size() == 2 * result.size();
-  bool stays = isWhole && (*pads)[real.dim] == 0 &&
-               (*pads)[result.size() + real.dim] == 0;
+  auto pads = readPads(node, getRank(result));
+  bool stays =
+      pads && (*pads)[real.dim] == 0 && (*pads)[result.size() + real.dim] == 0;
   return index == 0 && stays ? pass(real, real.dim) : refuse();
 }
 
@@ -286,18 +312,14 @@ static Followed followTile(OnnxNode &node, unsigned index, const RealSize &real,
   return isOnce ? pass(real, real.dim) : refuse();
 }
 
-/// The importer gives the result sizes where it resizes. A size that the model
-/// names is no real one.
+/// The importer gives the result sizes where it resizes.
 static Followed followResize(OnnxNode &node, unsigned index,
                              const RealSize &real, ArrayRef<int64_t> result) {
   if (node.hasOwnSize(0) && node.findRealSize(node.getOutput(0), real.dim))
     return {};
-  bool isNamed = false;
-  if (node.hasInput(3) && !node.hasAttribute("axes"))
-    if (auto sizes = node.getSizes(3, "the input sizes"))
-      isNamed = (*sizes)[real.dim].isKnown();
-  bool stays = result[real.dim] == getInputShape(node, index)[real.dim];
-  return index == 0 && stays && !isNamed ? pass(real, real.dim) : refuse();
+  bool stays = index == 0 && keepsDimension(node, real.dim) &&
+               result[real.dim] == getInputShape(node, index)[real.dim];
+  return stays ? pass(real, real.dim) : refuse();
 }
 
 static Followed followReduce(OnnxNode &node, unsigned index,
@@ -335,9 +357,7 @@ static Followed followMatMul(OnnxNode &node, unsigned index,
   });
   if (isVector || (index == 0 ? behind == 1 : behind == 2))
     return refuse();
-  int64_t place = getRank(result) - behind;
-  bool isRepeated = result[place] != getInputShape(node, index)[real.dim];
-  return isRepeated ? refuse() : pass(real, place);
+  return followBroadcast(node, index, real, result);
 }
 
 static Followed followGemm(OnnxNode &node, unsigned index, const RealSize &real,

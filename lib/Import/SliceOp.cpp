@@ -146,12 +146,14 @@ Value RealSlice::createPlace(const SizeElement &bound, unsigned input) {
   return node.create<MaxOp>(fromEnd, zero);
 }
 
-/// Returns the end as a place in the dimension.
+/// Returns the end as a place in the dimension. One that is known may be far
+/// below 0, from which nothing could be subtracted.
 Value RealSlice::createEnd() {
   if (end.size == size || (end.isKnown() && end.least >= most))
     return size;
   if (end.isKnown() && end.least < 0)
-    return node.create<AddOp>(size, node.createInts({end.least}));
+    return node.create<AddOp>(size,
+                              node.createInts({std::max(end.least, -most)}));
   return node.create<MinOp>(size, createPlace(end, 2));
 }
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from size_body_cases import CASES_WITH_BODIES
+
 CONSTANTS = """
   one = Constant<value_ints = [1]>()
   four = Constant<value_ints = [4]>()
@@ -32,6 +34,7 @@ SELECT = """
 
 # What follows SELECT: the outputs and the nodes.
 AFTER_SELECT: dict[str, tuple[str, str]] = {
+    **CASES_WITH_BODIES,
     "gather": ("float[n] s, float[n, 4] b", ""),
     "gather_of_gather": (
         "float[m] y",
@@ -83,6 +86,28 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         rest = Constant<value_ints = [2, -1]>()
         wanted = Concat<axis = 0>(first, rest)
         y = Reshape(b, wanted)
+        """,
+    ),
+    "shape_of_two_sizes": (
+        "float[n] y, float[n] z",
+        """
+        half = Constant<value_float = 0.5>()
+        large = Greater(x, half)
+        places = NonZero(large)
+        j = Squeeze(places, only)
+        u = Gather(x, j)
+        column = Unsqueeze(s, one)
+        line = Unsqueeze(u, only)
+        products = Mul(column, line)
+        n = Shape(s)
+        m = Shape(u)
+        wanted = Concat<axis = 0>(n, m)
+        same = Reshape(products, wanted)
+        y = ReduceSum<keepdims = 0>(same, one)
+        copied = Constant<value_ints = [0, 0, 1]>()
+        deep = Reshape(products, copied)
+        others = Constant<value_ints = [1, 2]>()
+        z = ReduceSum<keepdims = 0>(deep, others)
         """,
     ),
     "shape": ("int64[2] y, int64 z", "y = Shape(b) z = Size(b)"),
@@ -260,114 +285,12 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         y = Gather(b, kept)
         """,
     ),
-    "if_empty": (
-        "float[m] y",
-        """
-        count = Shape(s)
-        product = ReduceProd<keepdims = 0>(count)
-        nothing = Constant<value_int = 0>()
-        empty = Equal(product, nothing)
-        y = If(empty) <
-          then_branch = none () => (float[1] t) { t = Constant<value_floats = [7.0]>() },
-          else_branch = some () => (float[n] e) { e = Exp(s) }
-        >
-        """,
-    ),
     "compress": (
         "float[m] y",
         """
         half = Constant<value_float = 0.5>()
         large = Greater(s, half)
         y = Compress<axis = 0>(s, large)
-        """,
-    ),
-    "loop": (
-        "float y, float[n] z",
-        """
-        count = Size(s)
-        start = Constant<value_float = 1.0>()
-        y, z = Loop(count, yes, start) <
-          body = step (int64 t, bool on, float a) => (bool still, float next, float each) {
-            one_score = Gather(s, t)
-            next = Mul(a, one_score)
-            each = Exp(one_score)
-            still = Identity(on)
-          }
-        >
-        """,
-    ),
-    "loop_that_appends": (
-        "float[n, 4] y, float[m, 4] z",
-        """
-        count = Size(s)
-        shape = Constant<value_ints = [0, 4]>()
-        nothing = ConstantOfShape(shape)
-        row = Slice(boxes, only, one)
-        y, z = Loop(count, yes, nothing, row) <
-          body = step (int64 t, bool on, float[k, 4] a, float[l, 4] c)
-            => (bool still, float[k, 4] more, float[l, 4] most) {
-            box = Gather(b, t)
-            line = Unsqueeze(box, only)
-            more = Concat<axis = 0>(a, line)
-            most = Concat<axis = 0>(c, line, line)
-            still = Identity(on)
-          }
-        >
-        """,
-    ),
-    "loop_over_one_less": (
-        "float[k] y, float[m] z",
-        """
-        count = Size(s)
-        lower = Constant<value_int = 1>()
-        less = Sub(count, lower)
-        y, z = Loop(less, yes, s) <
-          body = step (int64 t, bool on, float[k] a) => (bool still, float[k] more, float each) {
-            more = Concat<axis = 0>(a, s)
-            each = ReduceSum<keepdims = 0>(a)
-            still = Identity(on)
-          }
-        >
-        """,
-    ),
-    "pasted": (
-        "float[n, 4, 5] y",
-        """
-        count = Size(s)
-        shape = Constant<value_ints = [0, 4, 5]>()
-        nothing = ConstantOfShape(shape)
-        small = Clip(b, zero, three)
-        places = Cast<to = 7>(small)
-        y = Loop(count, yes, nothing) <
-          body = step (int64 t, bool on, float[k, 4, 5] a) => (bool still, float[k, 4, 5] more) {
-            corner = Gather(places, t)
-            left = Slice(corner, only, one)
-            two = Constant<value_ints = [2]>()
-            next_place = Constant<value_ints = [3]>()
-            right = Slice(corner, two, next_place)
-            wide = Sub(right, left)
-            wider = Add(wide, one)
-            width = Max(wider, one)
-            image_values = Gather(b, t)
-            image_shape = Constant<value_ints = [1, 1, 2, 2]>()
-            image = Reshape(image_values, image_shape)
-            front = Constant<value_ints = [1, 1, 4]>()
-            sizes = Concat<axis = 0>(front, width)
-            large = Resize<mode = "linear", coordinate_transformation_mode = "half_pixel">(image, , , sizes)
-            plane = Squeeze(large, pair_axes)
-            shape_before = Concat<axis = 0>(four, left)
-            before = ConstantOfShape(shape_before)
-            joined = Concat<axis = 1>(before, plane)
-            last = Constant<value_ints = [5]>()
-            filled_shape = Constant<value_ints = [4, 5]>()
-            filled = ConstantOfShape(filled_shape)
-            longer = Concat<axis = 1>(joined, filled)
-            cut = Slice(longer, only, last, one)
-            item = Unsqueeze(cut, only)
-            more = Concat<axis = 0>(a, item)
-            still = Identity(on)
-          }
-        >
         """,
     ),
     "means": (
@@ -413,6 +336,15 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         t = Slice(s, one, end, only, step)
         """,
     ),
+    "slice_to_the_least_end": (
+        "float[m] y, int64 z",
+        """
+        start = Constant<value_ints = [3]>()
+        least = Constant<value_ints = [-9223372036854775807]>()
+        y = Slice(s, start, least)
+        z = Size(y)
+        """,
+    ),
     "slice_from_a_size": (
         "float[m] y, float[6, k] z",
         """
@@ -422,6 +354,19 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         end = Constant<value_ints = [9223372036854775807]>()
         y = Slice(x, before, end)
         z = Slice(boxes, before, count, one)
+        """,
+    ),
+    "number_that_is_rounded": (
+        "float[m] y",
+        """
+        most = Constant<value_float = 2051.0>()
+        large = Mul(x, most)
+        larger = Mul(large, three)
+        number = Clip(larger, zero, most)
+        half = Cast<to = 10>(number)
+        rounded = Cast<to = 7>(half)
+        count = Gather(rounded, only)
+        y = ConstantOfShape<value = float[1] {1.0}>(count)
         """,
     ),
     # What does not count would matter to each of these.
@@ -435,6 +380,14 @@ AFTER_SELECT: dict[str, tuple[str, str]] = {
         """,
     ),
     "one_for_all": ("float[6] y, float[6] z", "y = Add(x, s) six = Shape(x) z = Expand(s, six)"),
+    "one_matrix_for_all": (
+        "float[6, 1, 1] y",
+        """
+        lines = Unsqueeze(b, one)
+        columns = Unsqueeze(boxes, last_axis)
+        y = MatMul(lines, columns)
+        """,
+    ),
     "pairs": (
         "float[n] y, float z",
         """
@@ -551,12 +504,16 @@ SCORES = {
 
 # Cases that need a selected score.
 NEVER_NONE = {
-    "convolution", "elements_from_the_end", "expand_others", "gather_last", "gram", "images",
-    "mean_of_items", "means", "named_shape", "norms", "pairs",
+    "elements_from_the_end", "expand_others", "gather_last", "mean_of_items", "means",
+    "named_shape", "pairs",
 }  # fmt: skip
 
 # Cases that are valid for some scores only.
-ONLY = {"one_for_all": {"all", "one"}, "pasted": {"some", "all", "one"}}
+ONLY = {
+    "one_for_all": {"all", "one"},
+    "one_matrix_for_all": {"all", "one"},
+    "pasted": {"some", "all", "one"},
+}
 
 
 def list_inputs(name: str) -> list[list[np.ndarray]]:

@@ -21,7 +21,8 @@ from generate import generate_unless_current, replace_cases, write_case
 from size_cases import AFTER_SELECT, list_inputs, write_graph
 
 FOLDER = Path(__file__).resolve().parent
-SOURCES = [FOLDER / name for name in ("sizes.py", "size_cases.py", "generate.py")]
+SCRIPTS = ("sizes.py", "size_cases.py", "size_body_cases.py", "generate.py")
+SOURCES = [FOLDER / name for name in SCRIPTS]
 
 
 class Complete:

@@ -181,6 +181,68 @@ TEST(RealSizes, AreRefusedWhereTheyWouldBeWrong) {
               HasSubstr("the sizes of dimensions 0 and 1 of output 'y'"));
 }
 
+/// A model with the n places `i` of x, and the number of them.
+TestModel makePlaces(int opset = 17) {
+  TestModel model(opset);
+  model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
+  model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
+  model.node("Gather", "x i", "g");
+  return model;
+}
+
+/// The products of the n selected elements of x and the m of w.
+TestModel makeProducts() {
+  TestModel model(17);
+  model.input("x", {6}).input("w", {6}).ints("flat", {-1}).ints("first", {0});
+  model.ints("second", {1});
+  for (const char *name : {"x", "w"}) {
+    std::string x = name;
+    model.node("NonZero", x, x + "z").node("Reshape", x + "z flat", x + "i");
+    model.node("Gather", x + " " + x + "i", x + "g");
+    model.node("Shape", x + "i", x + "n");
+  }
+  model.node("Unsqueeze", "xg second", "c").node("Unsqueeze", "wg first", "r");
+  return model.node("Mul", "c r", "p");
+}
+
+/// Each has to stay where it is in a shape, whatever else it may be as well.
+TEST(RealSizes, AreNotSwappedByShapes) {
+  auto reshape = [](const char *first, const char *second) {
+    TestModel model = makeProducts();
+    std::string parts = std::string(first) + " " + second;
+    model.node("Concat", parts, "shape").attr("axis", 0);
+    model.node("Reshape", "p shape", "q").node("ReduceSum", "q second", "y");
+    return model;
+  };
+  TestModel same = reshape("xn", "wn"), inferred = reshape("xn", "flat"),
+            copied = reshape("flat", "wn");
+  for (TestModel *model : {&same, &inferred, &copied})
+    EXPECT_THAT(importModel(*model),
+                HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>"));
+  TestModel swapped = reshape("wn", "xn"), other = reshape("wn", "flat");
+  for (TestModel *model : {&swapped, &other})
+    EXPECT_THAT(importError(*model), HasSubstr("dimension 0 of 'p'"));
+}
+
+/// The rest of the shape would be that of another number of elements.
+TEST(RealSizes, AreNotBesideAnInferredOne) {
+  TestModel model = makeProducts();
+  model.input("b", {6, 4}).node("Gather", "b xi", "g");
+  model.node("Concat", "wn flat", "shape").attr("axis", 0);
+  model.node("Reshape", "g shape", "y");
+  EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+}
+
+/// An input of a fixed number of elements has no other size to give.
+TEST(RealSizes, AreNotThoseOfFixedInputs) {
+  TestModel model = makePlaces();
+  model.input("b", {6, 4}).node("Concat", "n flat", "shape").attr("axis", 0);
+  model.node("Reshape", "b shape", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of dimension 0 depends on data, and so would "
+                        "the one that is -1, but none of the input does"));
+}
+
 /// A value that is used elsewhere keeps its size there.
 TEST(RealSizes, AreNotThoseOfOthers) {
   TestModel model;
@@ -237,15 +299,6 @@ TEST(RealSizes, BoundRanges) {
   EXPECT_THAT(importError(steps),
               HasSubstr("to at most 6 by 2.000000e+00, whose size depends on "
                         "data, is not supported"));
-}
-
-/// A model with the n places `i` of x, and the number of them.
-TestModel makePlaces() {
-  TestModel model(17);
-  model.input("x", {6}).ints("flat", {-1}).node("NonZero", "x", "z");
-  model.node("Reshape", "z flat", "i").node("Shape", "i", "n");
-  model.node("Gather", "x i", "g");
-  return model;
 }
 
 /// Slices that count from the end, or from a place that depends on data, are
@@ -311,6 +364,34 @@ TEST(RealSizes, OfResizes) {
                                             "on data, and may be below 1"));
 }
 
+/// Only what is resized by no scale at all keeps its size.
+TEST(RealSizes, AreKeptByResizes) {
+  auto resize = [](const char *inputs, const char *coordinates) {
+    TestModel model = makePlaces(18);
+    model.ints("shape", {1, 1, -1, 1}).node("Reshape", "g shape", "image");
+    model.ints("sizes", {6, 8}).ints("wide", {8});
+    model.floats("more", {2}, {1.1f, 1}).floats("same", {2}, {1, 8});
+    model.floats("crop", {4}, {0.2f, 0, 0.8f, 1});
+    model.node("Resize", inputs, "y").attr("mode", "linear");
+    model.attr("coordinate_transformation_mode", coordinates);
+    return model;
+  };
+  TestModel named = resize("image - - sizes", "half_pixel"),
+            more = resize("image - more", "half_pixel_symmetric"),
+            crop = resize("image crop same", "tf_crop_and_resize");
+  for (TestModel *model : {&named, &more, &crop})
+    EXPECT_THAT(importError(model->list("axes", {2, 3})),
+                HasSubstr("dimension 2 of 'image'"));
+  TestModel same = resize("image - same", "half_pixel"),
+            wide = resize("image - - wide", "half_pixel");
+  same.list("axes", {2, 3});
+  wide.list("axes", {3});
+  for (TestModel *model : {&same, &wide})
+    EXPECT_THAT(importModel(*model),
+                AllOf(HasSubstr("tensor<1x1x6x8xf32>"),
+                      HasSubstr("tarpon.output_sizes = array<i64: 0, 2, 1>")));
+}
+
 /// Inputs that are joined have one size in all other dimensions.
 TEST(RealSizes, AreThatWhichIsKnown) {
   TestModel model = makePlaces();
@@ -327,6 +408,11 @@ TEST(RealSizes, MayBeOne) {
   model.input("w", {6}).node("Add", "w g", "y");
   EXPECT_THAT(importModel(model),
               AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
+  TestModel matrices = makePlaces();
+  matrices.input("b", {6, 1, 4}).input("w", {6, 4, 1});
+  matrices.node("Gather", "b i", "c").node("MatMul", "c w", "y");
+  EXPECT_THAT(importModel(matrices),
+              AllOf(HasSubstr("tarpon.where"), Not(HasSubstr("output_sizes"))));
 }
 
 /// Nothing is behind NaN.
@@ -336,10 +422,29 @@ TEST(RealSizes, AreSortedBehindNaN) {
   EXPECT_THAT(importModel(model), HasSubstr("0x7FC00000"));
 }
 
+TEST(RealSizes, AreNotKnownToBeOne) {
+  TestModel model = makePlaces();
+  model.node("Squeeze", "z", "y");
+  EXPECT_THAT(importError(model),
+              HasSubstr("the size of dimension 1 depends on data, so that it "
+                        "may be 1 or not; expected axes"));
+}
+
 TEST(RealSizes, StayWhereNothingIsAdded) {
   TestModel model = makePlaces();
   model.ints("pads", {0, 1}).node("Pad", "g pads", "y");
   EXPECT_THAT(importError(model), HasSubstr("dimension 0 of 'g'"));
+  auto pad = [](std::vector<int64_t> pads) {
+    TestModel model = makePlaces(18);
+    model.input("b", {6, 4}).node("Gather", "b i", "c").ints("axes", {1, 0});
+    model.ints("pads", std::move(pads));
+    return model.node("Pad", "c pads - axes", "y");
+  };
+  TestModel rows = pad({0, 1, 0, 0}), columns = pad({1, 0, 0, 0});
+  EXPECT_THAT(importError(rows), HasSubstr("dimension 0 of 'c'"));
+  EXPECT_THAT(importModel(columns),
+              AllOf(HasSubstr("tensor<6x5xf32>"),
+                    HasSubstr("tarpon.output_sizes = array<i64: 0, 0, 1>")));
   TestModel tiled = makePlaces();
   tiled.ints("two", {2}).node("Tile", "g two", "y");
   EXPECT_THAT(importError(tiled), HasSubstr("dimension 0 of 'g'"));
