@@ -35,7 +35,7 @@ static constexpr double kStepClocks = 500;
 /// column of a window after another. A launch for the producer alone has more
 /// waves, whose loads are under way meanwhile.
 static constexpr double kMissClocks = 1300, kSeparateMissClocks = 650;
-/// What the second-level cache gives a compute unit in a clock.
+/// The bytes that a compute unit gets of the second-level cache in a clock.
 static constexpr double kCacheBytes = 10;
 /// Workgroups that share steps meet, and the last one of a block reads the
 /// others' sums, so many bytes in a clock.
