@@ -70,10 +70,10 @@ TEST(GpuFusedConv, saysWhatItDoesNotTake) {
        "1x24x8x8xf16:nhwc | conv(2){dilations=1,1 group=1 pads=0,0,0,0 "
        "strides=1,1}",
        "the producer has an operand other than numbers for each channel"},
-      {"conv(1x16x8x8xf16:nhwc, 16x1x7x7xf16:const; 24x16x1x1xf16:const)->"
-       "1x24x8x8xf16:nhwc {dilations=1,1 group=16 pads=3,3,3,3 strides=1,1} | "
+      {"conv(1x16x8x8xf16:nhwc, 16x1x5x5xf16:const; 24x16x1x1xf16:const)->"
+       "1x24x8x8xf16:nhwc {dilations=1,1 group=16 pads=2,2,2,2 strides=1,1} | "
        "conv(2){dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}",
-       "the producer has more than 25 cells"},
+       "the producer has more than 16 cells"},
       {"conv(1x16x8x8xf16:nhwc, 16x1x3x3xf32:const; 24x16x1x1xf16:const)->"
        "1x24x8x8xf16:nhwc " +
            depthwise +

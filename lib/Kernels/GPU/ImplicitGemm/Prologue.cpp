@@ -78,12 +78,12 @@ static Applicability checkSteps(const Problem &producer) {
 
 static Applicability checkDepthwiseProducer(const Problem &producer) {
   // A lane holds all cells of a pixel's chunk.
-  constexpr int64_t kMostCells = 25;
+  constexpr int64_t kMostCells = 16;
   if (Applicability answer = checkDepthwise(producer); !answer)
     return answer;
   const TensorDesc &filter = producer.operands[1];
   if (filter.spatialSize() > kMostCells)
-    return Applicability::no("the producer has more than 25 cells");
+    return Applicability::no("the producer has more than 16 cells");
   if (filter.dtype != producer.operands[0].dtype)
     return Applicability::no("the producer has a filter of another dtype");
   return Applicability::yes();
