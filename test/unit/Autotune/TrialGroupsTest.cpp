@@ -22,7 +22,7 @@ static std::string printOrder(const TargetInfo &target) {
   for (Precision dtype :
        {Precision::F32, Precision::F16, Precision::BF16, Precision::I8})
     for (Layout layout : kChoiceLayouts)
-      for (Fusion fusion : kFusions)
+      for (Fusion fusion : kTriedFusions)
         trials.push_back({{dtype, layout, fusion}, {}, {}});
   std::string text;
   for (const std::vector<Trial *> &group : groupTrials(trials, target)) {
