@@ -463,8 +463,9 @@ def FuseProducersPass : Tarpon_TargetPass<"tarpon-fuse-producers"> {
     result only the root of another region reads, as its first operand, moves in
     front of that root, if it is a convolution or a matrix product and the
     target's first-ranking solver of both was made for such problems and takes
-    fewer launches than those of the two. A value between them that is not stored like the region's first operand
-    keeps them apart, as do views, slices and quantised values.
+    fewer launches than those of the two. A value between them that is not
+    stored like the region's first operand keeps them apart, as do views, slices
+    and quantised values.
 
     ```mlir
     %a = tarpon.fused(%0 = %x, %1 = %w, %2 = %b) ... { tarpon.conv %0, %1 ... tarpon.add ... }

@@ -21,8 +21,6 @@
 #include "RowWork.h"
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
 
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -266,7 +264,7 @@ Applicability GpuGlobalPool::isApplicable(const Problem &problem,
     return answer;
   if (Applicability answer = checkIndexable(problem); !answer)
     return answer;
-  // The narrowest workgroup has a pixel for each lane in any case.
+  // The default is one of them.
   if (getValues(problem, target).empty())
     return Applicability::no("needs LDS for a workgroup");
   return VectorOutput::check(problem);

@@ -151,7 +151,7 @@ static std::string checkCells(const GpuTarget &gpu, const Product &product,
   int64_t most = std::min(tile.mostRegisters(gpu), unit / tile.threads());
   // Compilers load the filter's cells early, too; a chunk's sums and one of its
   // cells are in f32.
-  constexpr int64_t kReal = 2 * kChunkBytes / 2;
+  constexpr int64_t kReal = 16;
   if (cells > kMostCellRegisters ||
       tile.estimateRegisters() + cells + window + kReal > most)
     return "a lane has no registers for the windows of its pixels";
