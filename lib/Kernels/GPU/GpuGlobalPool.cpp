@@ -51,23 +51,23 @@ private:
 
 /// The reduction of raw elements in f32, and its result.
 struct Fold {
-  bool isMax;
+  PoolReduction reduction;
 
   Value getNeutral(KernelBuilder &b, Type type) const {
-    return b.cstLike(type,
-                     isMax ? -std::numeric_limits<double>::infinity() : 0);
+    return b.cstLike(
+        type, reduction.isMax ? -std::numeric_limits<double>::infinity() : 0);
   }
   Value combine(KernelBuilder &b, Value soFar, Value value) const {
-    return isMax ? b.maxF(value, soFar) : b.addF(soFar, value);
+    return reduction.combine(b, value, soFar);
   }
   Value combineLanes(KernelBuilder &b, Value value) const {
-    return isMax ? maxLanes(b, value) : sumLanes(b, value);
+    return reduction.isMax ? maxLanes(b, value) : sumLanes(b, value);
   }
   /// `count` is the number of elements (i64).
   Value finish(KernelBuilder &b, const BoundFlatTensor &in, Value value,
                Value count) const {
-    return isMax ? in.dequantize(b, value)
-                 : emitPoolMean(b, in, value, count, count);
+    return reduction.isMax ? in.dequantize(b, value)
+                           : emitPoolMean(b, in, value, count, count);
   }
 };
 
@@ -251,12 +251,16 @@ static bool sharesPixels(const Problem &problem) {
   return problem.operands[0].layout.kind == Layout::NHWC;
 }
 
+static Fold getFold(const Problem &problem) {
+  return {PoolReduction::of(asWindowedPool(problem))};
+}
+
 Applicability GpuGlobalPool::isApplicable(const Problem &problem,
                                           const TargetInfo &target) const {
   if (problem.op != OpKind::GlobalMaxPool &&
       problem.op != OpKind::GlobalAvgPool)
     return Applicability::no("is not a global pool");
-  if (PoolReduction::of(asWindowedPool(problem)).isInteger)
+  if (getFold(problem).reduction.isInteger)
     return Applicability::no("is a maximum of bytes that stay bytes");
   if (!isVectorizable(problem.operands[0]))
     return notVectorizable("the operand");
@@ -317,7 +321,7 @@ static void planPixels(const Problem &problem, int64_t workgroup,
   PixelShares shares(problem, workgroup);
   int64_t vectors = input.shape[1] / shares.vector;
   int64_t groups = llvm::divideCeil(vectors, shares.across);
-  PixelsKernel kernel{.fold = {problem.op == OpKind::GlobalMaxPool},
+  PixelsKernel kernel{.fold = getFold(problem),
                       .shares = shares,
                       .input =
                           FlatTensor(launch, {BufferSlot::Operand, 0}, input),
@@ -339,7 +343,7 @@ static void planPlanes(const Problem &problem, const TargetInfo &target,
   const TensorDesc &input = problem.operands[0];
   LaunchBuilder launch(plan);
   PlaneKernel kernel{
-      .fold = {problem.op == OpKind::GlobalMaxPool},
+      .fold = getFold(problem),
       .input = FlatTensor(launch, {BufferSlot::Operand, 0}, input),
       .output = VectorOutput(launch, problem),
       .work = GpuRowWork(launch, target, input.shape[0] * input.shape[1], lanes,
