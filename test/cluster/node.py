@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isolation import NAMESPACES, STATE, call, die_with_parent
+from isolation import NAMESPACES, ROOT, STATE, call, die_with_parent
 from memory_groups import MemoryGroups
 
 BRIDGE = "tarpon0"
@@ -82,6 +82,7 @@ class Node:
             "name": self.name,
             "logs": str(self.logs),
             "folder_bytes": spec.folder_bytes,
+            "checkout": str(ROOT),
             "devices": [file for files in spec.devices.values() for file in files],
             "disk": str(self.disk),
             "hidden": [str(DISKS), *([] if spec.is_controller else [str(STATE / "database")])],

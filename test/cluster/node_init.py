@@ -31,6 +31,11 @@ def mount(*arguments: str) -> None:
 def set_up(description: dict) -> None:
     socket.sethostname(description["name"])
     mount("-o", "remount,bind,ro", "/")
+    # A checkout may be on a file system of its own, which "/" does not include.
+    checkout = description["checkout"]
+    if os.path.isdir(checkout):
+        mount("--bind", checkout, checkout)
+        mount("-o", "remount,bind,ro", checkout)
     for folder in PRIVATE_FOLDERS:
         size = description["folder_bytes"]
         mode = "1777" if folder in ("/tmp", "/var/tmp", "/dev/shm") else "755"
