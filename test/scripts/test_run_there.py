@@ -98,6 +98,11 @@ class RunThereTest(unittest.TestCase):
             results = self.run_stages("layers,perf", "--networks", "resnet18", "--layers", "1")
         self.assertNotIn("time_ms", results["layers"]["resnet50/conv"])
 
+    def test_large_folders_stay(self) -> None:
+        with mock.patch.object(run_there, "LARGEST_FOLDER", 10):
+            self.run_stages("perf", "--networks", "resnet18")
+        self.assertFalse((self.work / "out/logs.tar.xz").exists())
+
     def test_stages_have_names_and_seconds(self) -> None:
         self.assertEqual(run_there.parse_stages("perf=7")[0], ("perf", 7))
         with self.assertRaises(run_there.argparse.ArgumentTypeError):
