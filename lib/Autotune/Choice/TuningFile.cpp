@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Choice/TuningFile.h"
 
 #include "JsonSchema.h"
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Runtime/File.h"
 #include "tarpon/Runtime/Tensor.h"
@@ -18,6 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -57,19 +59,30 @@ static ordered_json printLayer(const LayerRecord &layer) {
   return json;
 }
 
-std::vector<size_t> TuningFile::getFront() const {
-  std::vector<size_t> front;
-  for (auto [index, candidate] : llvm::enumerate(candidates))
+double AccuracyRecord::getNotableError() const {
+  return std::max(value, policy::kExactMaxError);
+}
+
+/// Returns the candidates that were measured, the fastest first.
+static std::vector<size_t> rankMeasured(const TuningFile &file) {
+  std::vector<size_t> ranked;
+  for (auto [index, candidate] : llvm::enumerate(file.candidates))
     if (candidate.failure.empty() && candidate.accuracy && candidate.pipeline)
-      front.push_back(index);
-  llvm::stable_sort(front, [this](size_t a, size_t b) {
-    const CandidateRecord &one = candidates[a], &other = candidates[b];
+      ranked.push_back(index);
+  llvm::stable_sort(ranked, [&file](size_t a, size_t b) {
+    const CandidateRecord &one = file.candidates[a],
+                          &other = file.candidates[b];
     return std::pair(one.pipeline->median, one.accuracy->value) <
            std::pair(other.pipeline->median, other.accuracy->value);
   });
+  return ranked;
+}
+
+std::vector<size_t> TuningFile::getFront() const {
+  std::vector<size_t> front = rankMeasured(*this);
   double least = std::numeric_limits<double>::infinity();
   llvm::erase_if(front, [&](size_t index) {
-    double error = candidates[index].accuracy->value;
+    double error = candidates[index].accuracy->getNotableError();
     bool isWorse = error >= least;
     least = std::min(least, error);
     return isWorse;
@@ -78,7 +91,7 @@ std::vector<size_t> TuningFile::getFront() const {
 }
 
 std::optional<size_t> TuningFile::findWithin(double maxError) const {
-  for (size_t index : getFront())
+  for (size_t index : rankMeasured(*this))
     if (candidates[index].accuracy->value <= maxError)
       return index;
   return std::nullopt;

@@ -26,7 +26,7 @@ public:
   /// The name in tuning files and messages: "top-1".
   virtual std::string getName() const = 0;
 
-  /// An error means that no model can be judged.
+  /// An error says why these results have none.
   virtual runtime::Result<double>
   compute(const SampleResults &results) const = 0;
 };

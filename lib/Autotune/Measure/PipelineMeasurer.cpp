@@ -35,8 +35,11 @@ PipelineMeasurer::judge(const CompiledChoice &choice,
     return results.error();
   if (measurement.status != MeasurementStatus::Ok)
     return std::optional<MetricValues>();
-  Result<double> value = metric.compute(*results);
-  if (!value)
-    return value.error();
-  return std::optional<MetricValues>({*referenceValue, *value});
+  MetricValues values;
+  values.reference = *referenceValue;
+  if (Result<double> value = metric.compute(*results))
+    values.value = *value;
+  else
+    values.complaint = value.message();
+  return std::optional<MetricValues>(std::move(values));
 }

@@ -45,6 +45,8 @@ struct PipelineContext {
 /// The user's metric of a choice, and that of fp32.
 struct MetricValues {
   double reference = 0, value = 0;
+  /// Why the choice has no value although fp32 has one; empty if it has one.
+  std::string complaint;
 };
 
 /// A compiled choice.
@@ -82,7 +84,8 @@ public:
                                   PipelineMeasurement &measurement) = 0;
 
   /// Returns the values of the goal's metric, none if the choice fails: then
-  /// the measurement has the reason. The first call also runs fp32.
+  /// the measurement has the reason. The first call also runs fp32; a metric
+  /// that cannot judge that is an error.
   runtime::Result<std::optional<MetricValues>>
   judge(const CompiledChoice &choice, PipelineMeasurement &measurement);
 

@@ -34,8 +34,9 @@ struct ChoicePlan {
   std::map<std::string, double> problemsMs;
   /// True if searches of this run have chosen its solutions.
   bool isTuned = false;
-  /// The time that compiling took.
-  double compileSeconds = 0;
+  /// The time that compiling took, but for that of its kernels: other plans of
+  /// the choice have kernels that searches have compiled.
+  double packingSeconds = 0;
 
   bool isTimed() const { return record.failure.empty() && record.pipeline; }
   bool isMeasured() const { return isTimed() && record.accuracy; }

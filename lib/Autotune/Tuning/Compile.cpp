@@ -327,6 +327,8 @@ Status Compilation::tune() {
   outcome.mode = CompileOutcome::Tuned;
   Deadline deadline = options.tuningTime ? Deadline::after(*options.tuningTime)
                                          : Deadline::never();
+  if (options.isStopped)
+    deadline = deadline.orWhen(*options.isStopped);
   progress.setDeadline(deadline);
   Result<CalibrationInputs> inputs =
       getCalibration(options.calibration, model->getInputs());

@@ -9,6 +9,7 @@
 
 #include "Choice/ModelCompiler.h"
 #include "Measure/PipelineMeasurer.h"
+#include "Tuning/Gain.h"
 #include "Tuning/PipelineKey.h"
 #include "Tuning/PlanFinal.h"
 #include "Tuning/PlanMaker.h"
@@ -24,8 +25,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <deque>
 #include <limits>
 
@@ -314,7 +313,7 @@ double GlobalTuner::getSecondsLeft() const {
                      1000 +
                  policy::kPipelineOverheadSeconds;
   double rounds = 2 + 2 * policy::kPipelineRounds;
-  return std::max(0.0, left - start->compileSeconds - rounds * round);
+  return std::max(0.0, left - start->packingSeconds - rounds * round);
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,25 +331,15 @@ void GlobalTuner::finishWork(double units) {
   progress.advance(units);
 }
 
-/// Describes what has been gained since the untuned plan, and what may be.
-std::string GlobalTuner::describeGain() const {
-  double best = outlook->predictBest();
-  if (!(startMilliseconds > 0) || !std::isfinite(best))
-    return "";
-  char text[64];
-  std::snprintf(text, sizeof text, ", %.0f %% gained, at most %.0f %% left",
-                100 * std::max(0.0, 1 - best / startMilliseconds),
-                100 * outlook->getPossibleGain(getSecondsLeft()));
-  return text;
-}
-
 Status GlobalTuner::searchProblem(Trial &trial, const std::string &key) {
   const auto &[name, problem] =
       *llvm::find_if(trial.problems, [&](const auto &entry) {
         return entry.second.key() == key;
       });
-  progress.setPhase(trial.choice.name() + ": " + name + describeGain());
-  tuner.setDeadline(Deadline::after(getSecondsLeft()));
+  progress.setPhase(trial.choice.name() + ": " + name +
+                    describeGain(startMilliseconds, outlook->predictBest(),
+                                 outlook->getPossibleGain(getSecondsLeft())));
+  tuner.setDeadline(deadline.within(getSecondsLeft()));
   auto begin = std::chrono::steady_clock::now();
   Result<Solution> solution = tune(problem);
   if (!solution)
@@ -473,16 +462,20 @@ void GlobalTuner::prepareRegions() {
 Status GlobalTuner::tuneRegions() {
   if (!regions->isWanted() || !start)
     return runtime::success();
-  Deadline end = Deadline::after(getSecondsLeft());
+  Deadline end = deadline.within(getSecondsLeft());
+  wasCut |= end.isOver();
+  if (end.isOver())
+    return runtime::success();
   tuner.setDeadline(end);
   prepareRegions();
   auto solveOne = [this](const Problem &problem) { return solve(problem); };
   auto tuneOne = [this](const Problem &problem, double seconds) {
-    tuner.setDeadline(Deadline::after(std::min(seconds, getSecondsLeft())));
+    tuner.setDeadline(deadline.within(std::min(seconds, getSecondsLeft())));
     return tune(problem);
   };
   TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
                               [this] { dropLosers(); });
+  regions->untunedMilliseconds = startMilliseconds;
   Status status = RegionTuner(model, trialMeasurer, progress, *regions, end)
                       .run(TrialMeasurer::describeMeasured(getPlans()));
   wasCut |= end.isOver();
@@ -507,9 +500,9 @@ void GlobalTuner::takeUp(llvm::ArrayRef<GlobalChoice> choices) {
 }
 
 /// Where guesses have won over tuned solutions, the next run has to guess them
-/// again.
+/// again. A run that was stopped goes on as one that was killed.
 void GlobalTuner::conclude(const GlobalResult &result) {
-  if (name.empty() || result.guessesHaveWon)
+  if (name.empty() || result.guessesHaveWon || deadline.isOver())
     return;
   if (Status status = journal.endTuning(name); !status)
     progress.remark("the next run repeats the steps of this one: " +
@@ -531,7 +524,11 @@ GlobalTuner::run(const std::vector<GlobalChoice> &choices) {
     if (Status status = (this->*step)(); !status)
       return status.error();
   if (measurer.isNoisy()) {
-    progress.setPhase("comparing the fastest" + describeGain());
+    const ChoicePlan *fastest = findFastest(getPlans());
+    if (fastest)
+      progress.setPhase("comparing the fastest" +
+                        describeGain(startMilliseconds,
+                                     fastest->getMilliseconds(), /*left=*/0));
     auto timeAgain = [this](ChoicePlan &plan) {
       return maker->timeAgain(plan);
     };

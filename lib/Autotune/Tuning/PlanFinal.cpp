@@ -32,9 +32,8 @@ ChoicePlan *tarpon::findFastest(llvm::ArrayRef<ChoicePlan *> plans) {
   return fastest;
 }
 
-/// Plans that differ from fp32 by rounding alone err alike.
 static double getError(const ChoicePlan &plan) {
-  return std::max(plan.record.accuracy->value, policy::kExactMaxError);
+  return plan.record.accuracy->getNotableError();
 }
 
 /// Returns the usable plans that err no more than this one, which is usable.
@@ -129,6 +128,11 @@ static bool isClearlyFaster(const PipelineRecord &a, const PipelineRecord &b) {
          a.median + a.mad + b.mad < b.median;
 }
 
+static bool isTie(const PipelineRecord &faster, const PipelineRecord &slower) {
+  return !isClearlyFaster(faster, slower) &&
+         slower.median <= faster.median * (1 + policy::kLargestTie);
+}
+
 /// Returns true if one plan is clearly faster than all others that may win.
 static bool isDecided(llvm::ArrayRef<ChoicePlan *> plans) {
   const ChoicePlan *fastest = findFastest(plans);
@@ -191,8 +195,8 @@ ChoicePlan *tarpon::pickWinner(llvm::ArrayRef<ChoicePlan *> plans,
     if (plan->isTuned && (!tuned || isFaster(plan, tuned)))
       tuned = plan;
   }
-  bool isClose =
-      winner && winner == start && tuned && tuned->rounds > 0 &&
-      !isClearlyFaster(*start->record.pipeline, *tuned->record.pipeline);
-  return isClose ? tuned : winner;
+  bool mayPrefer = winner && winner == start && tuned && tuned->rounds > 0;
+  return mayPrefer && isTie(*start->record.pipeline, *tuned->record.pipeline)
+             ? tuned
+             : winner;
 }

@@ -9,9 +9,11 @@
 
 #include "Tuning/PipelineKey.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/ThreadPool.h"
 
 #include "llvm/Support/FileSystem.h"
 
+#include <algorithm>
 #include <chrono>
 
 using namespace tarpon;
@@ -27,9 +29,16 @@ Status PlanMaker::open() {
   return runtime::success();
 }
 
+/// Kernels are compiled on all cores.
+double PlanMaker::getKernelSeconds() const {
+  return model.getKernelCompiler().getStatistics().compileSeconds /
+         std::max(1, runtime::availableCores());
+}
+
 Status PlanMaker::compile(ChoicePlan &plan, PreparedModel prepared,
                           const SolutionSource &solve) {
   auto start = std::chrono::steady_clock::now();
+  double kernelSeconds = getKernelSeconds();
   Result<CompiledModel> compiled = model.lower(std::move(prepared), solve);
   if (!compiled)
     return compiled.error();
@@ -44,9 +53,10 @@ Status PlanMaker::compile(ChoicePlan &plan, PreparedModel prepared,
   Status status = runtime::writePackage(compiled->package, path);
   if (status)
     plan.package = path;
-  plan.compileSeconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  kernelSeconds = getKernelSeconds() - kernelSeconds;
+  plan.packingSeconds = std::max(0.0, seconds.count() - kernelSeconds);
   return status;
 }
 
@@ -66,17 +76,19 @@ static PipelineMeasurement startMeasurement(const ChoicePlan &plan) {
   return measurement;
 }
 
+static void fail(ChoicePlan &plan, const std::string &reason) {
+  plan.record.failure = reason;
+  plan.record.pipeline.reset();
+}
+
 static void setTime(ChoicePlan &plan, const PipelineMeasurement &measurement) {
   plan.samples = measurement.samples;
   plan.rounds = measurement.rounds;
   plan.problemsMs = measurement.problemsMs;
-  if (measurement.status == MeasurementStatus::Ok)
-    plan.record.pipeline = {measurement.median, measurement.mad,
-                            static_cast<int64_t>(measurement.samples.size())};
-  if (measurement.status == MeasurementStatus::Ok)
-    return;
-  plan.record.failure = measurement.detail;
-  plan.record.pipeline.reset();
+  if (measurement.status != MeasurementStatus::Ok)
+    return fail(plan, measurement.detail);
+  plan.record.pipeline = {measurement.median, measurement.mad,
+                          static_cast<int64_t>(measurement.samples.size())};
 }
 
 /// The metric does not judge fp32, whose results differ by rounding alone.
@@ -131,7 +143,8 @@ Status PlanMaker::timeOnceMore(ChoicePlan &plan) {
   return plan.isTimed() ? runtime::success() : journal.recordPipeline(again);
 }
 
-/// Adds the metric's values, unless that fails, which is the measurement's.
+/// Adds the metric's values. A plan that cannot be run is the measurement's
+/// failure; one that the metric cannot judge has failed in this run alone.
 Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
   std::optional<MetricValues> values;
   if (goal && measurement.status == MeasurementStatus::Ok) {
@@ -141,6 +154,8 @@ Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
     values = *judged;
   }
   setTime(plan, measurement);
+  if (values && !values->complaint.empty())
+    fail(plan, values->complaint);
   if (plan.isTimed())
     setAccuracy(plan, measurement.accuracy, values);
   return runtime::success();
@@ -187,6 +202,11 @@ Status PlanMaker::timeAgain(ChoicePlan &plan) {
           measurer.timeAgain({plan.record, plan.package}, measurement);
       !status)
     return status;
+  if (measurement.status == MeasurementStatus::TimedOut) {
+    // It may have waited for the machine, and keeps the time that it had.
+    ++plan.rounds;
+    return runtime::success();
+  }
   setTime(plan, measurement);
   return journal.recordPipeline(measurement);
 }

@@ -60,6 +60,7 @@ public:
   static void discard(ChoicePlan &plan);
 
 private:
+  double getKernelSeconds() const;
   void setAccuracy(ChoicePlan &plan, double error,
                    std::optional<MetricValues> values = std::nullopt) const;
   runtime::Status judge(ChoicePlan &plan, PipelineMeasurement &measurement);

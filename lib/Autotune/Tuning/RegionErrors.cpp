@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace tarpon;
@@ -17,6 +18,7 @@ using runtime::Result;
 using runtime::Status;
 
 static constexpr double kUnusable = std::numeric_limits<double>::infinity();
+static constexpr double kLargestUsable = std::numeric_limits<double>::max();
 
 //===----------------------------------------------------------------------===//
 // Measuring
@@ -49,7 +51,8 @@ Status RegionErrors::add(RegionMeasurer &measurer, Precision dtype,
 /// A group that cannot be used is halved first: one region may be the cause.
 std::optional<size_t> RegionErrors::findCoarsest(double negligible) const {
   std::optional<size_t> coarsest;
-  double largest = negligible;
+  // Without a budget no error counts, but what cannot be used does.
+  double largest = std::min(negligible, kLargestUsable);
   for (auto [index, group] : llvm::enumerate(groups))
     if (double error = group.error.value_or(kUnusable);
         group.size > 1 && !group.halves && error > largest) {

@@ -8,6 +8,7 @@
 #include "Tuning/RegionTuner.h"
 
 #include "Tuning/BudgetSearch.h"
+#include "Tuning/Gain.h"
 #include "tarpon/Autotune/Search/Policy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -119,7 +120,8 @@ Status RegionTuner::addPrecisions() {
     bool isWorthIt =
         !options.choosesDtypes ||
         getPossibleSaving(costs, dtype, useful) >= policy::kNotableSaving;
-    if (!llvm::is_contained(options.dtypes, dtype) || !isWorthIt)
+    if (!llvm::is_contained(options.dtypes, dtype) || !isWorthIt ||
+        deadline.isOver())
       continue;
     useful.push_back(dtype);
     progress.setPhase("errors of regions in " +
@@ -201,6 +203,13 @@ Result<RegionAssignment> RegionTuner::assign(double squaredError) {
   return best;
 }
 
+/// Describes what has been gained, and what the plan is expected to gain.
+std::string RegionTuner::describeGainOf(const PreparedModel &plan) const {
+  double best = getBestMilliseconds(options.maxError);
+  double expected = timeRatio * prices.getMilliseconds(plan.counts);
+  return describeGain(options.untunedMilliseconds, best, 1 - expected / best);
+}
+
 /// Searches what was never measured of a plan.
 Status RegionTuner::tuneOpen(const PreparedModel &plan) {
   const TargetInfo &target = model.getKernelCompiler().getTarget();
@@ -208,7 +217,7 @@ Status RegionTuner::tuneOpen(const PreparedModel &plan) {
   for (const auto &[problem, share] : prices.listOpen(plan)) {
     if (deadline.isOver())
       break;
-    progress.setPhase("regions: " + problem->key());
+    progress.setPhase("regions: " + problem->key() + describeGainOf(plan));
     Result<Solution> solution = measurer.tune(
         *problem, std::max(policy::kLeastRegionSeconds,
                            share * policy::kRegionSecondsPerPlan));

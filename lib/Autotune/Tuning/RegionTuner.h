@@ -48,6 +48,8 @@ struct RegionOptions {
   /// True if plans say whether they are within the budget, which is none of
   /// errors. Then `maxError` says from which errors on regions are told apart.
   bool searchesBudget = false;
+  /// The time of the fastest untuned plan, for the progress line.
+  double untunedMilliseconds = 0;
 
   bool isWanted() const {
     return choosesDtypes || choosesLayouts || choosesFusion;
@@ -85,6 +87,7 @@ private:
   std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
   double getJointSquare(const RegionAssignment &assignment) const;
+  std::string describeGainOf(const PreparedModel &plan) const;
   runtime::Status tuneOpen(const PreparedModel &plan);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;

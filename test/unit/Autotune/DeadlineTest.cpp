@@ -44,6 +44,19 @@ TEST(DeadlineTest, EndsWhenAConditionHolds) {
   isLost = true;
   EXPECT_TRUE(deadline.isOver());
   EXPECT_TRUE(part.isOver());
+  EXPECT_EQ(deadline.remainingSeconds(), 0);
+}
+
+TEST(DeadlineTest, TheSoonerOfTwoCounts) {
+  bool isLost = false;
+  Deadline::Condition condition = [&] { return isLost; };
+  Deadline deadline = Deadline::after(100).orWhen(condition);
+  EXPECT_LE(deadline.within(1).remainingSeconds(), 1);
+  EXPECT_GT(deadline.within(1000).remainingSeconds(), 90);
+  EXPECT_LE(deadline.within(1000).remainingSeconds(), 100);
+  EXPECT_FALSE(Deadline::never().within(INFINITY).isBounded());
+  isLost = true;
+  EXPECT_TRUE(deadline.within(1).isOver());
 }
 
 TEST(DeadlineTest, TimesBeyondTheClockMeanNever) {

@@ -198,3 +198,16 @@ TEST_F(PlanFinalTest, TunedPlansWinOverAnUntunedOneThatIsAsFast) {
   plans[1].record.pipeline->median = 1.2;
   EXPECT_EQ(pickWinner({&plans[0], &plans[1]}, &plans[0]), &plans[0]);
 }
+
+/// Noise hides how much slower a tuned plan is, and is no reason to take it.
+TEST_F(PlanFinalTest, NoiseDoesNotMakeSlowerPlansWin) {
+  add(1);
+  add(1.05);
+  plans[1].isTuned = true;
+  for (ChoicePlan &plan : plans)
+    plan.record.pipeline->mad = 0.1;
+  run();
+  EXPECT_EQ(pickWinner(getAll(), &plans[0]), &plans[0]);
+  plans[1].record.pipeline->median = 1.015;
+  EXPECT_EQ(pickWinner(getAll(), &plans[0]), &plans[1]);
+}

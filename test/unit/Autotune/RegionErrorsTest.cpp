@@ -126,6 +126,16 @@ TEST_F(RegionErrorsTest, ARegionThatCannotBeUsedLeavesTheOthers) {
   EXPECT_TRUE(errors.getSquare(Precision::I8, 7));
 }
 
+/// A metric of the user's begins without a budget of errors.
+TEST_F(RegionErrorsTest, WhatCannotBeUsedIsHalvedWithoutABudget) {
+  measurer.unusable = 2;
+  add();
+  refine(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(measurer.comparisons, 7) << "a path of three halvings";
+  EXPECT_FALSE(errors.getSquare(Precision::I8, 2));
+  EXPECT_TRUE(errors.getSquare(Precision::I8, 3));
+}
+
 TEST_F(RegionErrorsTest, NothingIsHalvedAfterTheDeadline) {
   add();
   ASSERT_TRUE(errors.refine(measurer, 0.001, Deadline::after(0)));

@@ -341,6 +341,26 @@ TEST(TuningFileTest, TimesOfAModel) {
   EXPECT_EQ(*read, file);
 }
 
+/// What differs from fp32 by rounding alone is no point of its own, though a
+/// budget may tell such candidates apart.
+TEST(TuningFileTest, RoundingMakesNoPointOfTheFront) {
+  TuningFile file;
+  auto add = [&](double milliseconds, double error) {
+    CandidateRecord &candidate = file.candidates.emplace_back();
+    candidate.accuracy = {error, 0.05, true};
+    candidate.pipeline = {milliseconds, 0, 1};
+  };
+  add(3, 1e-7);
+  add(2, 1e-6);
+  add(1, 0.01);
+  add(4, 0.02);
+  EXPECT_EQ(file.getFront(), (std::vector<size_t>{2, 1}));
+  EXPECT_EQ(file.findWithin(1), 2u);
+  EXPECT_EQ(file.findWithin(1e-5), 1u);
+  EXPECT_EQ(file.findWithin(5e-7), 0u);
+  EXPECT_FALSE(file.findWithin(1e-8));
+}
+
 TEST(TuningFileTest, NamesOfChoices) {
   EXPECT_EQ(
       (GlobalChoice{runtime::Precision::I8, Layout{Layout::NHWC}, Fusion::On}

@@ -89,6 +89,9 @@ struct AccuracyRecord {
   bool withinBudget = false;
   std::optional<MetricRecord> metric = std::nullopt;
 
+  /// Returns the distance; candidates that differ from fp32 by rounding alone
+  /// err alike.
+  double getNotableError() const;
   bool operator==(const AccuracyRecord &) const = default;
 };
 
@@ -184,8 +187,8 @@ struct TuningFile {
 
   const CandidateRecord &getWinner() const { return candidates[winner]; }
   /// The Pareto front of time against error: the candidates that were measured
-  /// and of which no other is as fast and has no larger error, the fastest
-  /// first. Budgets do not matter.
+  /// and of which no other is as fast and has no larger notable error, the
+  /// fastest first. Budgets do not matter.
   std::vector<size_t> getFront() const;
   /// The fastest candidate whose error is at most `maxError`, none if there is
   /// none.

@@ -50,10 +50,19 @@ public:
 
   /// Never negative; infinite without a bound.
   double remainingSeconds() const {
+    if (condition && (*condition)())
+      return 0;
     if (!isBounded())
       return std::numeric_limits<double>::infinity();
     return std::max(0.0,
                     std::chrono::duration<double>(end - Clock::now()).count());
+  }
+
+  /// This deadline, or `seconds` from now if that is sooner.
+  Deadline within(double seconds) const {
+    Deadline sooner = *this;
+    sooner.end = std::min(end, after(seconds).end);
+    return sooner;
   }
 
   /// The deadline for a part of the work: after `fraction` of what is left of

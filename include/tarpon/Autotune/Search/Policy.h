@@ -147,9 +147,8 @@ inline constexpr size_t kRelatedCandidates = 40;
 //===----------------------------------------------------------------------===//
 
 /// The accuracy budget unless --max-error says otherwise: relative L2 distance
-/// from fp32, by the worst sample and output. All eight models of models/ stay
-/// below it in fp16 and bf16, and six of them in int8 (0.015 to 0.031);
-/// ShuffleNet and GoogLeNet do not, and are rightly left to a wider type.
+/// from fp32, by the worst sample and output. All models of models/ stay below
+/// it in fp16 and bf16, and most of them in int8 (benchmarks/README.md).
 /// AccuracyBudget.h has the worst error that was seen, and the error from which
 /// on a result is certainly wrong.
 inline constexpr double kDefaultMaxError = 0.05;
@@ -232,6 +231,9 @@ inline constexpr double kLeastGain = 0.005;
 /// An untuned plan has to be faster than a tuned one by this share, and by more
 /// than both times vary, to be preferred.
 inline constexpr double kClearlyFaster = 0.005;
+/// However much times vary, a tuned plan that takes longer by more than this
+/// share is not preferred: no run is to end slower than it began.
+inline constexpr double kLargestTie = 0.02;
 
 //===----------------------------------------------------------------------===//
 // Choices of each region (RegionTuner.h)

@@ -16,6 +16,7 @@
 #define TARPON_AUTOTUNE_TUNING_COMPILE_H
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
+#include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Runtime/Package.h"
@@ -90,6 +91,9 @@ struct CompileOptions {
   SearchOverrides search;
   /// Time budget of the whole run, in seconds.
   std::optional<double> tuningTime;
+  /// Asked often; as soon as it is true, a tuning run ends with the best plan
+  /// that it has. Null, or has to outlive the run.
+  const Deadline::Condition *isStopped = nullptr;
   /// The tuning file to write, and the one to replay; empty for none.
   std::string tuningFile, replay;
   bool replayAnyway = false;

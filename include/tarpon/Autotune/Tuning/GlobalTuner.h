@@ -109,7 +109,6 @@ private:
   runtime::Status tuneRegions();
   void mergeEqual(Trial &trial);
   std::optional<size_t> findChanged();
-  std::string describeGain() const;
   void expectWork(double units);
   void finishWork(double units);
   void noteImprovement();
