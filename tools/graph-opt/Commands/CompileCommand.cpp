@@ -9,6 +9,7 @@
 #include "CommandSet.h"
 #include "Commands.h"
 #include "Files/OutputFiles.h"
+#include "Interruption.h"
 #include "Messages.h"
 #include "Reports/KernelReport.h"
 #include "SearchFlags.h"
@@ -183,6 +184,7 @@ static int runCompile(const CompileArguments &arguments) {
           {{"--tuning-file", options.tuningFile}, {"-o", options.output}});
       !status)
     return fail(status.message());
+  options.isStopped = &catchInterruptions();
   runtime::Result<CompileOutcome> outcome = compileModel(options);
   if (!outcome)
     return fail(outcome.message());
@@ -292,7 +294,7 @@ void addCompile(CommandSet &commands) {
       ->needs(replay)
       ->excludes("--max-error");
   sub->add_flag("--replay-anyway", compile.replayAnyway,
-                "Replay a file of another model or target, as far as it fits")
+                "Replay a file of another target, too, as far as it fits")
       ->needs(replay);
   sub->add_flag("--strict", compile.strict, "Make a fallback an error");
   sub->add_flag("--quiet", compile.quiet, "Show no progress");

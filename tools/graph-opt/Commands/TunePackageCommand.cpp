@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "Files/ModelLoader.h"
 #include "Files/OutputFiles.h"
+#include "Interruption.h"
 #include "Messages.h"
 #include "PackageRun.h"
 
@@ -66,6 +67,7 @@ static Result<PackageTuning> tune(const TuneArguments &arguments,
   options.journal = journal.get();
   if (arguments.tuningTime)
     options.deadline = Deadline::after(*arguments.tuningTime);
+  options.deadline = options.deadline.orWhen(catchInterruptions());
   options.again = policy == TuningPolicy::SearchDbUpdate;
   // An emulated device survives its kernels.
   if (device.hasTimes())
