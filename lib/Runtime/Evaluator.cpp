@@ -77,8 +77,14 @@ static int spawn(const std::string &program, int channel, int errors,
   std::string parent = "--parent=" + std::to_string(getpid());
   std::string name = program;
   char *arguments[] = {name.data(), parent.data(), nullptr};
-  int code = posix_spawn(&process, program.c_str(), &actions, nullptr,
+  // In a group of its own it gets no signal that a terminal or a resource
+  // manager sends to this one's: this process decides when it ends.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  int code = posix_spawn(&process, program.c_str(), &actions, &attributes,
                          arguments, getEnvironment().data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return code;
 }

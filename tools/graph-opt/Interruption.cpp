@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <string_view>
 #include <unistd.h>
@@ -17,19 +18,19 @@
 using namespace tarpon;
 
 /// Programs such as timeout(1) send a signal to the process and to its group:
-/// what comes so soon is the same one.
-static constexpr time_t kSecondsOfOneSignal = 1;
+/// what comes within this time is the same one.
+static constexpr int64_t kOneSignalNs = 500'000'000;
 
-static std::atomic<bool> isAsked = false, wasInterrupted = false;
-static std::atomic<time_t> firstSeconds = 0;
-static_assert(std::atomic<bool>::is_always_lock_free &&
-                  std::atomic<time_t>::is_always_lock_free,
-              "a signal handler uses them");
+static std::atomic<bool> isAsked = false;
+/// The time of the first signal; 0 before it.
+static std::atomic<int64_t> firstNs = 0;
+static_assert(std::atomic<int64_t>::is_always_lock_free,
+              "a signal handler uses it");
 
-static time_t getSeconds() {
+static int64_t getNs() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 /// It takes effect when the handler returns.
@@ -44,23 +45,29 @@ static void handleInterruption(int signal) {
       "once more ends at once\n";
   if (!isAsked)
     return endBy(signal);
-  if (wasInterrupted.exchange(true)) {
-    if (getSeconds() - firstSeconds > kSecondsOfOneSignal)
+  int64_t now = getNs(), first = 0;
+  if (!firstNs.compare_exchange_strong(first, now)) {
+    if (now - first > kOneSignalNs)
       endBy(signal);
     return;
   }
-  firstSeconds = getSeconds();
   int error = errno;
   (void)!write(STDERR_FILENO, kText.data(), kText.size());
   errno = error;
 }
 
+/// A signal that is ignored, as in a background job of a script, stays so.
+static void handle(int signal) {
+  if (std::signal(signal, handleInterruption) == SIG_IGN)
+    std::signal(signal, SIG_IGN);
+}
+
 const Deadline::Condition &tarpon::catchInterruptions() {
   static const Deadline::Condition condition = [] {
     isAsked = true;
-    return wasInterrupted.load();
+    return firstNs != 0;
   };
   for (int signal : {SIGINT, SIGTERM})
-    std::signal(signal, handleInterruption);
+    handle(signal);
   return condition;
 }

@@ -13,8 +13,9 @@
 namespace tarpon {
 
 /// Once somebody has asked for the condition that this returns, a first SIGINT
-/// (Ctrl-C) or SIGTERM only makes it true, and one that comes later ends the
-/// program as usual. The condition lives as long as the program.
+/// (Ctrl-C) or SIGTERM only makes it true, and one that comes half a second
+/// later or more ends the program as usual. The condition lives as long as the
+/// program.
 const Deadline::Condition &catchInterruptions();
 
 } // namespace tarpon

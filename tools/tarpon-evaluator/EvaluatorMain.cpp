@@ -18,7 +18,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <iostream>
@@ -116,11 +115,8 @@ int tarpon::evaluator::evaluatorMain(int argc, char **argv, const char *program,
     printHelp(stderr, program, summary);
     return 2;
   }
-  if (parent > 0) {
+  if (parent > 0)
     endWithParent(parent);
-    // A terminal sends Ctrl-C to both; the parent may want answers yet.
-    std::signal(SIGINT, SIG_IGN);
-  }
   // Crashes are expected: no core files with a model's weights are written.
   rlimit noCore = {0, 0};
   setrlimit(RLIMIT_CORE, &noCore);

@@ -46,7 +46,8 @@ static Status writeOutput(const SampleResults &results, size_t index,
 static Result<std::string> runCommand(const std::string &command,
                                       const std::string &folder,
                                       const std::string &answer) {
-  std::string script = command + " \"$1\"", message;
+  // A terminal sends Ctrl-C to it, too, while the tuner may want its answer.
+  std::string script = "trap '' INT; " + command + " \"$1\"", message;
   std::optional<llvm::StringRef> redirects[] = {"", answer, std::nullopt};
   int status = llvm::sys::ExecuteAndWait(
       "/bin/sh", {"sh", "-c", script, "sh", folder}, std::nullopt, redirects,
@@ -76,7 +77,7 @@ Result<double> MetricCommand::compute(const SampleResults &results) const {
   if (!text)
     return text.error();
   double value = 0;
-  if (text->empty() || !llvm::to_float(*text, value) || !std::isfinite(value))
+  if (text->empty() || !llvm::to_float(*text, value))
     return Error{"the metric '" + command + "' printed '" +
                  text->substr(0, 40) + "', and not one number"};
   return value;

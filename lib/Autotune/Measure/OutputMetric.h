@@ -26,7 +26,8 @@ public:
   /// The name in tuning files and messages: "top-1".
   virtual std::string getName() const = 0;
 
-  /// An error says why these results have none.
+  /// The number is not finite if these results cannot be judged; an error means
+  /// that none can.
   virtual runtime::Result<double>
   compute(const SampleResults &results) const = 0;
 };

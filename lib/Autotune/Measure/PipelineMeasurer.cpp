@@ -7,6 +7,8 @@
 
 #include "Measure/PipelineMeasurer.h"
 
+#include <cmath>
+
 using namespace tarpon;
 using runtime::Error;
 using runtime::Result;
@@ -28,6 +30,9 @@ PipelineMeasurer::judge(const CompiledChoice &choice,
     Result<double> value = metric.compute(*results);
     if (!value)
       return value.error();
+    if (!std::isfinite(*value))
+      return Error{"the metric '" + metric.getName() +
+                   "' of fp32 is no finite number"};
     referenceValue = *value;
   }
   Result<SampleResults> results = runSamples(&choice, measurement);
@@ -35,11 +40,12 @@ PipelineMeasurer::judge(const CompiledChoice &choice,
     return results.error();
   if (measurement.status != MeasurementStatus::Ok)
     return std::optional<MetricValues>();
-  MetricValues values;
-  values.reference = *referenceValue;
-  if (Result<double> value = metric.compute(*results))
-    values.value = *value;
-  else
-    values.complaint = value.message();
-  return std::optional<MetricValues>(std::move(values));
+  Result<double> value = metric.compute(*results);
+  if (!value)
+    return value.error();
+  if (!std::isfinite(*value))
+    context.progress.remark(choice.record.choice.name() +
+                            " is over the budget, since the metric '" +
+                            metric.getName() + "' of it is no finite number");
+  return std::optional<MetricValues>({*referenceValue, *value});
 }

@@ -44,9 +44,9 @@ struct PipelineContext {
 
 /// The user's metric of a choice, and that of fp32.
 struct MetricValues {
-  double reference = 0, value = 0;
-  /// Why the choice has no value although fp32 has one; empty if it has one.
-  std::string complaint;
+  double reference = 0;
+  /// Not finite if the choice's outputs cannot be judged.
+  double value = 0;
 };
 
 /// A compiled choice.

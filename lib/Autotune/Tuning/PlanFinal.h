@@ -50,8 +50,8 @@ runFinal(llvm::ArrayRef<ChoicePlan *> finalists, bool withFront,
 const ChoicePlan &pickOfChoice(const std::deque<ChoicePlan> &plans);
 
 /// Returns the fastest plan; null if none can be used. `start` wins only if it
-/// is clearly faster than the tuned ones, whose layers were measured one by
-/// one.
+/// is faster than the tuned ones, whose layers were measured one by one, by
+/// more than times vary, or than they may be slower (policy::kLargestTie).
 ChoicePlan *pickWinner(llvm::ArrayRef<ChoicePlan *> plans, ChoicePlan *start);
 
 } // namespace tarpon

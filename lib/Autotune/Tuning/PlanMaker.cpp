@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 using namespace tarpon;
 using runtime::Precision;
@@ -97,13 +98,14 @@ void PlanMaker::setAccuracy(ChoicePlan &plan, double error,
   bool isExact = plan.record.choice.dtype == kReferenceChoice.dtype;
   double budget = isExact ? policy::kExactMaxError : maxError;
   AccuracyRecord record = {error, budget, error <= budget};
-  if (values) {
+  bool isJudged = values && std::isfinite(values->value);
+  if (isJudged)
     record.metric = {goal->metric->getName(), values->reference, values->value,
                      goal->maxDrop};
-    if (!isExact) {
-      record.budget.reset();
-      record.withinBudget = goal->isReached(values->reference, values->value);
-    }
+  if (values && !isExact) {
+    record.budget.reset();
+    record.withinBudget =
+        isJudged && goal->isReached(values->reference, values->value);
   }
   plan.record.accuracy = std::move(record);
 }
@@ -143,8 +145,7 @@ Status PlanMaker::timeOnceMore(ChoicePlan &plan) {
   return plan.isTimed() ? runtime::success() : journal.recordPipeline(again);
 }
 
-/// Adds the metric's values. A plan that cannot be run is the measurement's
-/// failure; one that the metric cannot judge has failed in this run alone.
+/// Adds the metric's values, unless that fails, which is the measurement's.
 Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
   std::optional<MetricValues> values;
   if (goal && measurement.status == MeasurementStatus::Ok) {
@@ -154,8 +155,6 @@ Status PlanMaker::judge(ChoicePlan &plan, PipelineMeasurement &measurement) {
     values = *judged;
   }
   setTime(plan, measurement);
-  if (values && !values->complaint.empty())
-    fail(plan, values->complaint);
   if (plan.isTimed())
     setAccuracy(plan, measurement.accuracy, values);
   return runtime::success();
@@ -202,12 +201,10 @@ Status PlanMaker::timeAgain(ChoicePlan &plan) {
           measurer.timeAgain({plan.record, plan.package}, measurement);
       !status)
     return status;
-  if (measurement.status == MeasurementStatus::TimedOut) {
-    // It may have waited for the machine, and keeps the time that it had.
-    ++plan.rounds;
-    return runtime::success();
-  }
   setTime(plan, measurement);
+  // It may have waited for the machine: it loses in this run alone.
+  if (measurement.status == MeasurementStatus::TimedOut)
+    return runtime::success();
   return journal.recordPipeline(measurement);
 }
 

@@ -89,8 +89,8 @@ struct AccuracyRecord {
   bool withinBudget = false;
   std::optional<MetricRecord> metric = std::nullopt;
 
-  /// Returns the distance; candidates that differ from fp32 by rounding alone
-  /// err alike.
+  /// Returns the distance; below policy::kExactMaxError candidates differ from
+  /// fp32 by rounding alone, and err alike.
   double getNotableError() const;
   bool operator==(const AccuracyRecord &) const = default;
 };

@@ -35,7 +35,7 @@ public:
   }
 
   /// This deadline, or the moment from which on a condition holds, which is
-  /// asked often and has to outlive the deadline.
+  /// asked often, has to outlive the deadline, and takes the place of another.
   Deadline orWhen(const Condition &condition) const {
     Deadline sooner = *this;
     sooner.condition = &condition;
@@ -48,7 +48,7 @@ public:
            (condition && (*condition)());
   }
 
-  /// Never negative; infinite without a bound.
+  /// Never negative; infinite without a bound, until the condition holds.
   double remainingSeconds() const {
     if (condition && (*condition)())
       return 0;

@@ -229,10 +229,10 @@ inline constexpr double kPriorSaving = 0.1;
 /// A tuning run ends when less than this share of the best time can be gained.
 inline constexpr double kLeastGain = 0.005;
 /// An untuned plan has to be faster than a tuned one by this share, and by more
-/// than both times vary, to be preferred.
+/// than both times vary or than kLargestTie, to be preferred.
 inline constexpr double kClearlyFaster = 0.005;
 /// However much times vary, a tuned plan that takes longer by more than this
-/// share is not preferred: no run is to end slower than it began.
+/// share is not preferred.
 inline constexpr double kLargestTie = 0.02;
 
 //===----------------------------------------------------------------------===//
