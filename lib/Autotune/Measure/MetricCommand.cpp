@@ -16,8 +16,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
-#include <cmath>
-
 using namespace tarpon;
 using runtime::Error;
 using runtime::HostTensor;

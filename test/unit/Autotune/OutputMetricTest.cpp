@@ -106,6 +106,14 @@ TEST(MetricCommandTest, ReadsTheNumberThatAProgramMakesOfTheOutputs) {
   EXPECT_EQ(*value, 128 + 2 * 3 * 4);
 }
 
+/// A terminal sends Ctrl-C to the program, too.
+TEST(MetricCommandTest, TheProgramSurvivesAnInterruption) {
+  MetricCommand metric("kill -INT $$; echo 7;:", {makeOutput({1, 2})});
+  auto value = metric.compute({{{1, 2}}});
+  ASSERT_TRUE(value) << value.message();
+  EXPECT_EQ(*value, 7);
+}
+
 TEST(MetricCommandTest, SaysWhatIsWrongWithAProgram) {
   auto refuse = [](const std::string &command) {
     auto value =
