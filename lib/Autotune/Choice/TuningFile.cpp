@@ -177,6 +177,7 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
   }
   if (candidate.prediction)
     json["prediction"] = {{"median_ms", candidate.prediction->milliseconds},
+                          {"deviation_ms", candidate.prediction->deviation},
                           {"error", candidate.prediction->error}};
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
@@ -306,6 +307,7 @@ static CandidateRecord parseCandidate(const json &json) {
   }
   if (json.contains("prediction"))
     candidate.prediction = {json["prediction"]["median_ms"].get<double>(),
+                            json["prediction"].value("deviation_ms", 0.0),
                             json["prediction"]["error"].get<double>()};
   if (json.contains("ranges"))
     for (const auto &range : json["ranges"])

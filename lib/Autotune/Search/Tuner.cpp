@@ -17,6 +17,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cmath>
 #include <cstdlib>
 
 using namespace tarpon;
@@ -110,6 +111,8 @@ std::vector<Solution> Tuner::getShipped(const Problem &problem,
       .getRight(problem, compiler.getTarget(), limits);
 }
 
+static const ExpectedFractionRanker kExpectedFractions;
+
 std::vector<Solution> Tuner::guess(const Problem &problem,
                                    const SolutionLimits &limits) const {
   const TargetInfo &target = compiler.getTarget();
@@ -117,7 +120,7 @@ std::vector<Solution> Tuner::guess(const Problem &problem,
   if (ranker)
     guesses = ranker->rank(problem, target);
   if (guesses.empty())
-    guesses = ExpectedFractionRanker().rank(problem, target);
+    guesses = kExpectedFractions.rank(problem, target);
   llvm::erase_if(guesses, [&](const Solution &solution) {
     return !limits.allows(*solution.solver, problem, target);
   });
@@ -162,6 +165,18 @@ std::vector<Solution> Tuner::list(const Problem &problem,
 Solution Tuner::lookUp(const Problem &problem,
                        const SolutionLimits &limits) const {
   return list(problem, limits).front();
+}
+
+double Tuner::expectMilliseconds(const Problem &problem,
+                                 const Solution &solution) const {
+  const TargetInfo &target = compiler.getTarget();
+  SolverConfig candidate = {solution.solver, solution.config};
+  std::vector<double> times;
+  if (ranker)
+    times = ranker->expectMs(problem, candidate, target);
+  if (times.empty() || std::isnan(times.front()))
+    times = kExpectedFractions.expectMs(problem, candidate, target);
+  return times.front();
 }
 
 /// Returns the journal's result for a solution, since another build may have

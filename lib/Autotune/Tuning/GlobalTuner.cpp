@@ -473,7 +473,7 @@ Status GlobalTuner::tuneRegions() {
     tuner.setDeadline(deadline.within(std::min(seconds, getSecondsLeft())));
     return tune(problem);
   };
-  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
+  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne, tuner,
                               [this] { dropLosers(); });
   regions->untunedMilliseconds = startMilliseconds;
   Status status = RegionTuner(model, trialMeasurer, progress, *regions, end)

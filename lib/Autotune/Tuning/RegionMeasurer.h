@@ -46,6 +46,10 @@ public:
   /// Returns the best solution that is known, or a guess; measures nothing. An
   /// error is the problem's.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
+  /// Returns what a solution is expected to take, up to a factor that problems
+  /// of one kind have in common.
+  virtual double expectMilliseconds(const Problem &problem,
+                                    const Solution &solution) = 0;
   /// Searches a problem for so long, unless that was done before.
   virtual runtime::Result<Solution> tune(const Problem &problem,
                                          double seconds) = 0;

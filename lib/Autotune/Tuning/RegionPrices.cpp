@@ -8,9 +8,10 @@
 #include "Tuning/RegionPrices.h"
 
 #include "tarpon/Autotune/Search/Policy.h"
-#include "tarpon/Autotune/Search/SolutionRanker.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 using namespace tarpon;
 using runtime::Precision;
@@ -142,81 +143,20 @@ void RegionPrices::adopt(const PreparedModel &plan,
 // Times
 //===----------------------------------------------------------------------===//
 
-/// Guesses are off by one factor for problems of one kind.
-static std::string getKind(const Problem &problem) {
-  std::string key = problem.key();
-  return key.substr(0, key.find('(')) + " " +
-         (problem.operands.empty()
-              ? ""
-              : std::string(runtime::dtypeName(problem.operands[0].dtype)));
-}
-
-static const char *const kAllKinds = "";
-
-namespace {
-/// Typical ratios of times, by kind: half of the time is in problems whose
-/// ratio is larger. A single problem that is off says nothing about others.
-class Ratios {
-public:
-  void add(const Problem &problem, double numerator, double denominator) {
-    if (denominator > 0)
-      for (const std::string &kind : {getKind(problem), std::string(kAllKinds)})
-        ratios[kind].emplace_back(numerator / denominator, denominator);
-  }
-  std::map<std::string, double> get() {
-    std::map<std::string, double> typical;
-    for (auto &[kind, list] : ratios)
-      typical[kind] = getWeightedMedian(list);
-    return typical;
-  }
-
-private:
-  using Weighted = std::vector<std::pair<double, double>>;
-
-  static double getWeightedMedian(Weighted &list) {
-    llvm::sort(list);
-    double half = 0;
-    for (const auto &[ratio, weight] : list)
-      half += weight / 2;
-    for (const auto &[ratio, weight] : list) {
-      half -= weight;
-      if (half <= 0)
-        return ratio;
-    }
-    return list.back().first;
-  }
-
-  std::map<std::string, Weighted> ratios;
-};
-} // namespace
-
-/// Returns the ratio of a problem's kind, else of all kinds, else 1.
-static double findRatio(const std::map<std::string, double> &ratios,
-                        const Problem &problem) {
-  auto ratio = ratios.find(getKind(problem));
-  if (ratio == ratios.end())
-    ratio = ratios.find(kAllKinds);
-  return ratio == ratios.end() ? 1 : ratio->second;
-}
-
 void RegionPrices::learn(const SolutionTimes &times) {
   for (const auto &[solution, milliseconds] : times)
     timesWithin[solution] = milliseconds;
 }
 
 /// A problem that no solver takes here has no price.
-void RegionPrices::askOne(Price &price, RegionMeasurer &measurer,
-                          const TargetInfo &target) {
+void RegionPrices::askOne(Price &price, RegionMeasurer &measurer) {
   price.measured.reset();
   price.within.reset();
   Result<Solution> solution = measurer.solve(price.problem);
   price.isSolvable = static_cast<bool>(solution);
   if (!solution)
     return;
-  price.guess = ExpectedFractionRanker()
-                    .expectMs(price.problem,
-                              {{solution->solver, solution->config}}, target)
-                    .front();
+  price.guess = measurer.expectMilliseconds(price.problem, *solution);
   CandidateKey key = {price.problem.key(), solution->solver->id().str(),
                       solution->config.str()};
   if (auto within = timesWithin.find(key); within != timesWithin.end())
@@ -225,10 +165,11 @@ void RegionPrices::askOne(Price &price, RegionMeasurer &measurer,
     price.measured = solution->measurement->median;
 }
 
-void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
-  Ratios ofGuesses, ofTimesAlone;
+void RegionPrices::ask(RegionMeasurer &measurer) {
+  ofGuesses = TypicalRatios(policy::kGuessDeviation);
+  ofTimesAlone = TypicalRatios(policy::kAloneDeviation);
   for (auto &[key, price] : prices) {
-    askOne(price, measurer, target);
+    askOne(price, measurer);
     // Where nothing was measured alone, guesses are compared with what is
     // known.
     if (price.measured || price.within)
@@ -238,26 +179,31 @@ void RegionPrices::ask(RegionMeasurer &measurer, const TargetInfo &target) {
     if (price.measured && price.within)
       ofTimesAlone.add(price.problem, *price.within, *price.measured);
   }
-  scales = ofGuesses.get();
-  contextScales = ofTimesAlone.get();
 }
 
 bool RegionPrices::isSolvable(const std::string &key) const {
   return key.empty() || prices.at(key).isSolvable;
 }
 
-double RegionPrices::getMilliseconds(const std::string &key) const {
+TimeEstimate RegionPrices::estimate(const std::string &key) const {
   if (key.empty())
-    return 0;
+    return {};
   const Price &price = prices.at(key);
   if (!price.isSolvable)
-    return policy::kUnsolvableMs;
+    return {policy::kUnsolvableMs, 0};
   if (price.within)
-    return *price.within;
-  double alone = price.measured
-                     ? *price.measured
-                     : price.guess * findRatio(scales, price.problem);
-  return alone * findRatio(contextScales, price.problem);
+    return {*price.within, policy::kWithinDeviation * *price.within};
+  TypicalRatio context = ofTimesAlone.find(price.problem);
+  TypicalRatio guess =
+      price.measured ? TypicalRatio() : ofGuesses.find(price.problem);
+  double milliseconds =
+      price.measured.value_or(price.guess) * guess.ratio * context.ratio;
+  return {milliseconds,
+          milliseconds * std::hypot(context.deviation, guess.deviation)};
+}
+
+double RegionPrices::getMilliseconds(const std::string &key) const {
+  return estimate(key).milliseconds;
 }
 
 /// Returns the sum of the times; none where a problem has no solution.
@@ -315,9 +261,19 @@ RegionCosts RegionPrices::getCosts() const {
   return costs;
 }
 
-double
-RegionPrices::getMilliseconds(const std::map<std::string, int64_t> &layers,
-                              const SolutionTimes &own) const {
+TimeEstimate RegionPrices::estimate(const LayerCounts &layers) const {
+  TimeEstimate sum;
+  for (const auto &[key, count] : layers) {
+    TimeEstimate one = estimate(key);
+    auto times = static_cast<double>(count);
+    sum.milliseconds += times * one.milliseconds;
+    sum.deviation += times * one.deviation;
+  }
+  return sum;
+}
+
+double RegionPrices::getMilliseconds(const LayerCounts &layers,
+                                     const SolutionTimes &own) const {
   double sum = 0;
   for (const auto &[key, count] : layers) {
     auto time = own.lower_bound({key, "", ""});
@@ -328,17 +284,23 @@ RegionPrices::getMilliseconds(const std::map<std::string, int64_t> &layers,
   return sum;
 }
 
-std::vector<RegionPrices::OpenProblem>
-RegionPrices::listOpen(const PreparedModel &plan) const {
-  double sum = getMilliseconds(plan.counts);
-  std::vector<OpenProblem> open;
+std::optional<RegionPrices::OpenProblem>
+RegionPrices::findOpen(const PreparedModel &plan,
+                       const std::set<std::string> &searched) const {
+  double sum = estimate(plan.counts).milliseconds;
+  std::optional<OpenProblem> open;
   for (const auto &[key, count] : plan.counts) {
-    double share = static_cast<double>(count) * getMilliseconds(key) / sum;
-    if (!prices.at(key).measured && share >= policy::kNotableRegionShare)
-      open.push_back({&prices.at(key).problem, share});
+    const Price &price = prices.at(key);
+    if (price.measured || searched.count(key))
+      continue;
+    TimeEstimate one = estimate(key);
+    double part = static_cast<double>(count) / sum;
+    OpenProblem found = {&price.problem, part * one.milliseconds,
+                         part * one.deviation};
+    bool isNotable = found.share >= policy::kNotableRegionShare ||
+                     found.deviation >= policy::kNotableDeviationShare;
+    if (isNotable && (!open || found.deviation > open->deviation))
+      open = found;
   }
-  llvm::stable_sort(open, [](const OpenProblem &a, const OpenProblem &b) {
-    return a.share > b.share;
-  });
   return open;
 }

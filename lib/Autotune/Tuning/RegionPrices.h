@@ -11,18 +11,30 @@
 #include "Choice/ModelCompiler.h"
 #include "Regions/RegionStructure.h"
 #include "Tuning/RegionMeasurer.h"
+#include "Tuning/TypicalRatios.h"
+#include "tarpon/Autotune/Search/Policy.h"
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace tarpon {
 
+/// The number of layers by the key of their problem.
+using LayerCounts = std::map<std::string, int64_t>;
+
+/// An expected time, and how far it may be off.
+struct TimeEstimate {
+  double milliseconds = 0, deviation = 0;
+};
+
 /// The problems that the regions of a model pose in each state, and their
 /// times: within a model that was measured, else alone, in proportion to what
 /// others of the same operation and dtype take within a model. What was never
-/// measured is guessed by the solver's expectation, in proportion to what was.
+/// measured is guessed by the learned model, or by the solver's expectation, in
+/// proportion to what was.
 class RegionPrices {
 public:
   /// Poses all problems, also those of split regions if these may be. A state
@@ -45,24 +57,30 @@ public:
   void learn(const SolutionTimes &times);
 
   /// Asks for the times that are known by now.
-  void ask(RegionMeasurer &measurer, const TargetInfo &target);
+  void ask(RegionMeasurer &measurer);
 
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
 
-  /// Returns the sum of the times of a plan that was adopted, whose layers are
-  /// counted by the keys of their problems. `own` are the times of its own
-  /// solutions, as far as they are known.
-  double getMilliseconds(const std::map<std::string, int64_t> &layers,
-                         const SolutionTimes &own = {}) const;
+  /// Returns the sum of the times of a plan that was adopted. What makes one
+  /// of them too low makes others so: deviations add up, too.
+  TimeEstimate estimate(const LayerCounts &layers) const;
+  /// The same with the times of its own solutions, as far as they are known.
+  double getMilliseconds(const LayerCounts &layers,
+                         const SolutionTimes &own) const;
 
-  /// The problems of such a plan that were never measured and are expected to
-  /// take a notable share of its time.
+  /// A problem of such a plan, and the share of the plan's time that it is
+  /// expected to take and to be off.
   struct OpenProblem {
     const Problem *problem = nullptr;
-    double share = 0;
+    double share = 0, deviation = 0;
   };
-  std::vector<OpenProblem> listOpen(const PreparedModel &plan) const;
+  /// Returns the problem that was never measured alone, and of which least is
+  /// known; none if none of them counts. Those that were searched are left out:
+  /// they have no time where nothing can be measured.
+  std::optional<OpenProblem>
+  findOpen(const PreparedModel &plan,
+           const std::set<std::string> &searched) const;
 
 private:
   struct Price {
@@ -84,9 +102,10 @@ private:
   std::string add(const Problem &problem);
   void poseAll(ModelCompiler &model, const RegionChoice &choice, Fusion fusion);
   std::optional<Keys> &getKeys(size_t region, size_t state, Fusion fusion);
-  void askOne(Price &price, RegionMeasurer &measurer, const TargetInfo &target);
+  void askOne(Price &price, RegionMeasurer &measurer);
   runtime::Status poseConversions(const RegionStructure &structure);
   bool isSolvable(const std::string &key) const;
+  TimeEstimate estimate(const std::string &key) const;
   double getMilliseconds(const std::string &key) const;
   std::optional<double> getMilliseconds(const std::optional<Keys> &keys) const;
   bool isFasterSplit(const Posed &posed) const;
@@ -99,9 +118,10 @@ private:
   std::vector<std::vector<Posed>> regions;
   /// The keys of conversions by value and state, "" where there is none.
   std::vector<std::vector<std::string>> conversions;
-  /// By operation and dtype, what measured times are of guesses, and those
-  /// within a model of those alone.
-  std::map<std::string, double> scales, contextScales;
+  /// The ratios of measured times to guesses, and of those within a model to
+  /// those alone.
+  TypicalRatios ofGuesses{policy::kGuessDeviation},
+      ofTimesAlone{policy::kAloneDeviation};
   SolutionTimes timesWithin;
 };
 

@@ -76,7 +76,7 @@ Status RegionTuner::price() {
     return status;
   for (const RegionPlan &plan : plans)
     prices.learn(plan.times);
-  prices.ask(measurer, model.getKernelCompiler().getTarget());
+  prices.ask(measurer);
   return runtime::success();
 }
 
@@ -206,25 +206,28 @@ Result<RegionAssignment> RegionTuner::assign(double squaredError) {
 /// Describes what has been gained, and what the plan is expected to gain.
 std::string RegionTuner::describeGainOf(const PreparedModel &plan) const {
   double best = getBestMilliseconds(options.maxError);
-  double expected = timeRatio * prices.getMilliseconds(plan.counts);
+  double expected = timeRatio * prices.estimate(plan.counts).milliseconds;
   return describeGain(options.untunedMilliseconds, best, 1 - expected / best);
 }
 
-/// Searches what was never measured of a plan.
+/// Searches what was never measured of a plan. Each search tells something of
+/// the problems of its kind.
 Status RegionTuner::tuneOpen(const PreparedModel &plan) {
-  const TargetInfo &target = model.getKernelCompiler().getTarget();
-  prices.ask(measurer, target);
-  for (const auto &[problem, share] : prices.listOpen(plan)) {
+  std::set<std::string> searched;
+  prices.ask(measurer);
+  while (auto open = prices.findOpen(plan, searched)) {
     if (deadline.isOver())
       break;
-    progress.setPhase("regions: " + problem->key() + describeGainOf(plan));
+    std::string key = open->problem->key();
+    progress.setPhase("regions: " + key + describeGainOf(plan));
     Result<Solution> solution = measurer.tune(
-        *problem, std::max(policy::kLeastRegionSeconds,
-                           share * policy::kRegionSecondsPerPlan));
+        *open->problem, std::max(policy::kLeastRegionSeconds,
+                                 open->share * policy::kRegionSecondsPerPlan));
     if (!solution)
       return solution.error();
+    searched.insert(key);
+    prices.ask(measurer);
   }
-  prices.ask(measurer, target);
   return runtime::success();
 }
 
@@ -287,11 +290,11 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
     prices.adopt(*plan, assignment->states);
     if (Status status = tuneOpen(*plan); !status)
       return status.error();
-    double milliseconds = prices.getMilliseconds(plan->counts);
+    TimeEstimate time = prices.estimate(plan->counts);
     double square = errorRatio * getJointSquare(*assignment);
-    if (!best || milliseconds < best->milliseconds)
+    if (!best || time.milliseconds < best->time.milliseconds)
       best = {std::move(*assignment), std::move(choice),
-              std::move(plan->counts), milliseconds, square};
+              std::move(plan->counts), time, square};
   }
   return best;
 }
@@ -316,15 +319,22 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 }
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
-  return {timeRatio * draft.milliseconds, std::sqrt(draft.squaredError)};
+  return {timeRatio * draft.time.milliseconds, timeRatio * draft.time.deviation,
+          std::sqrt(draft.squaredError)};
+}
+
+bool RegionTuner::mayBeFastest(const Draft &draft, double maxError) const {
+  PredictionRecord prediction = predict(draft);
+  return prediction.milliseconds - prediction.deviation <
+         (1 - policy::kLeastGain) * getBestMilliseconds(maxError);
 }
 
 /// A whole model takes more than its layers, or less where these were timed
 /// alone.
 void RegionTuner::learnTimes(const RegionPlan &plan,
-                             const std::map<std::string, int64_t> &layers) {
+                             const LayerCounts &layers) {
   prices.learn(plan.times);
-  prices.ask(measurer, model.getKernelCompiler().getTarget());
+  prices.ask(measurer);
   double sum = prices.getMilliseconds(layers, plan.times);
   if (sum > 0)
     timeRatio = plan.milliseconds / sum;
@@ -338,11 +348,39 @@ void RegionTuner::learnFromWhole(const RegionPlan &plan) {
   learnTimes(plan, prepared->counts);
 }
 
-void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
-  plans.push_back(plan);
-  learnTimes(plan, draft.layers);
-  if (draft.squaredError > 0 && plan.error > 0)
-    errorRatio *= plan.error * plan.error / draft.squaredError;
+void RegionTuner::learnError(const Draft &draft, double error) {
+  if (draft.squaredError > 0 && error > 0)
+    errorRatio *=
+        std::pow(error * error / draft.squaredError, policy::kErrorCorrection);
+}
+
+/// Returns the next draft that is within the budget, by its error that was
+/// measured; none if there is none that is new and may be the fastest.
+Result<std::optional<RegionTuner::Draft>>
+RegionTuner::draftWithin(double maxError, bool &mayImprove) {
+  for (int attempt = 0; attempt < policy::kMaxErrorDrafts; ++attempt) {
+    if (deadline.isOver())
+      break;
+    Result<std::optional<Draft>> drafted = draft(maxError);
+    if (!drafted)
+      return drafted.error();
+    if (!*drafted || !tried.insert((*drafted)->choice.regions).second)
+      return std::optional<Draft>();
+    const Draft &one = **drafted;
+    mayImprove = mayBeFastest(one, maxError);
+    if (!mayImprove)
+      return std::optional<Draft>();
+    Result<std::optional<double>> error = measurer.measureError(one.choice);
+    if (!error)
+      return error.error();
+    if (!*error)
+      return std::optional<Draft>();
+    learnError(one, **error);
+    // A metric of the user's says itself what is within its budget.
+    if (options.searchesBudget || **error <= maxError)
+      return drafted;
+  }
+  return std::optional<Draft>();
 }
 
 /// Returns false if no plan with a smaller error can be faster than the best.
@@ -350,24 +388,20 @@ Result<bool> RegionTuner::tryBudget(double maxError) {
   if (Status status = refineErrors(maxError); !status)
     return status.error();
   for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
-    if (deadline.isOver())
-      return false;
-    Result<std::optional<Draft>> drafted = draft(maxError);
+    bool mayImprove = !deadline.isOver();
+    Result<std::optional<Draft>> drafted = draftWithin(maxError, mayImprove);
     if (!drafted)
       return drafted.error();
-    if (!*drafted || !tried.insert((*drafted)->choice.regions).second)
-      return true;
-    PredictionRecord prediction = predict(**drafted);
-    if (prediction.milliseconds >=
-        (1 - policy::kLeastGain) * getBestMilliseconds(maxError))
-      return false;
+    if (!*drafted || deadline.isOver())
+      return mayImprove;
     Result<std::optional<RegionPlan>> plan =
-        measurer.measure((*drafted)->choice, prediction);
+        measurer.measure((*drafted)->choice, predict(**drafted));
     if (!plan)
       return plan.error();
     if (!*plan)
       return true;
-    learn(**drafted, **plan);
+    plans.push_back(**plan);
+    learnTimes(**plan, (*drafted)->layers);
   }
   return true;
 }

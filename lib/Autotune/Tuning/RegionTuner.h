@@ -15,9 +15,10 @@
 // counts. An integer program gives the fastest assignment within the budget
 // (RegionAssignment.h). Problems of it that were never measured are searched,
 // and regions get the times that they take beside the others of this
-// assignment, which may change it; once it stays, it is measured as a whole,
-// and its layers within it. Where its error differs from the sum of the
-// regions', the budget of the program is corrected, and it is solved again.
+// assignment, which may change it; once it stays, its error is measured. Where
+// that differs from the sum of the regions', the budget of the program is
+// corrected, and it is solved again. A plan within the budget is timed as a
+// whole, and its layers within it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,10 +73,10 @@ private:
   struct Draft {
     RegionAssignment assignment;
     GlobalChoice choice;
-    /// The number of layers by the key of their problem.
-    std::map<std::string, int64_t> layers;
+    LayerCounts layers;
     /// The sum of its layers' times, and the square of the expected error.
-    double milliseconds = 0, squaredError = 0;
+    TimeEstimate time;
+    double squaredError = 0;
   };
 
   runtime::Status price();
@@ -86,6 +87,8 @@ private:
   runtime::Result<RegionAssignment> assign(double squaredError);
   std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
+  runtime::Result<std::optional<Draft>> draftWithin(double maxError,
+                                                    bool &mayImprove);
   double getJointSquare(const RegionAssignment &assignment) const;
   std::string describeGainOf(const PreparedModel &plan) const;
   runtime::Status tuneOpen(const PreparedModel &plan);
@@ -94,9 +97,9 @@ private:
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
   PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
-  void learnTimes(const RegionPlan &plan,
-                  const std::map<std::string, int64_t> &layers);
-  void learn(const Draft &draft, const RegionPlan &plan);
+  void learnTimes(const RegionPlan &plan, const LayerCounts &layers);
+  void learnError(const Draft &draft, double error);
+  bool mayBeFastest(const Draft &draft, double maxError) const;
   double getBestMilliseconds(double maxError) const;
 
   ModelCompiler &model;

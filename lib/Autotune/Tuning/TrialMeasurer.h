@@ -12,6 +12,7 @@
 #include "Tuning/PlanMaker.h"
 #include "Tuning/RegionMeasurer.h"
 #include "Tuning/Trial.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -27,15 +28,21 @@ public:
   using Tune =
       std::function<runtime::Result<Solution>(const Problem &, double seconds)>;
 
-  /// `onMeasured` is called after each whole model.
+  /// `expectations` says what solutions are expected to take; `onMeasured` is
+  /// called after each whole model.
   TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
                 std::deque<Trial> &trials, Solve solver, Tune tuner,
-                std::function<void()> onMeasured)
+                const Tuner &expectations, std::function<void()> onMeasured)
       : model(model), maker(maker), trials(trials), solver(std::move(solver)),
-        tuner(std::move(tuner)), onMeasured(std::move(onMeasured)) {}
+        tuner(std::move(tuner)), expectations(expectations),
+        onMeasured(std::move(onMeasured)) {}
 
   runtime::Result<Solution> solve(const Problem &problem) override {
     return solver(problem);
+  }
+  double expectMilliseconds(const Problem &problem,
+                            const Solution &solution) override {
+    return expectations.expectMilliseconds(problem, solution);
   }
   runtime::Result<Solution> tune(const Problem &problem,
                                  double seconds) override {
@@ -60,6 +67,7 @@ private:
   std::deque<Trial> &trials;
   Solve solver;
   Tune tuner;
+  const Tuner &expectations;
   std::function<void()> onMeasured;
 };
 

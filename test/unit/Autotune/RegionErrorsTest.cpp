@@ -30,6 +30,9 @@ public:
   int comparisons = 0;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
+  double expectMilliseconds(const Problem &, const Solution &) override {
+    return 0;
+  }
   Result<Solution> tune(const Problem &, double) override {
     return Error{"no"};
   }

@@ -65,7 +65,7 @@ CandidateRecord makeMixed() {
                                        {Precision::I8, {Layout::NHWC}},
                                        {Precision::I8, {Layout::NCHW}}},
                                       Fusion::On);
-  candidate.prediction = {1.5, 0.02};
+  candidate.prediction = {1.5, 0.25, 0.02};
   return candidate;
 }
 

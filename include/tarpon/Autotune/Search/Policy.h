@@ -248,6 +248,14 @@ inline constexpr double kNotableSaving = 0.01;
 /// The share of a plan's time from which on a problem that was never measured
 /// is searched before the plan is.
 inline constexpr double kNotableRegionShare = 0.003;
+/// The same for the share of a plan's time by which such a problem may be off.
+inline constexpr double kNotableDeviationShare = 0.0005;
+/// How far the time of a layer is off, as a share, where it is that within
+/// another plan, and where nothing is known yet of how times alone compare with
+/// those within a model, and guesses with measured times.
+inline constexpr double kWithinDeviation = 0.005;
+inline constexpr double kAloneDeviation = 0.15;
+inline constexpr double kGuessDeviation = 0.5;
 /// The seconds of these searches, together for all of a plan, and of one at
 /// least: what they are for is whether the plan is worth measuring.
 inline constexpr double kRegionSecondsPerPlan = 60;
@@ -265,8 +273,13 @@ inline constexpr int kMaxDrafts = 6;
 /// How many sums of errors are tried until what regions err together is within
 /// the budget.
 inline constexpr int kMaxBudgetSteps = 6;
-/// The plans that are measured for one budget, at most.
+/// The plans that are measured for one budget, at most, and those of which only
+/// the error is, since it is over the budget.
 inline constexpr int kMaxRegionPlans = 4;
+inline constexpr int kMaxErrorDrafts = 8;
+/// The part of the logarithm of a wrongly predicted error by which the next
+/// prediction is corrected: with all of it, drafts swing about the budget.
+inline constexpr double kErrorCorrection = 0.5;
 /// The time of a conversion that no solver takes, which no plan can afford.
 inline constexpr double kUnsolvableMs = 1e5;
 /// The budgets of the front, as shares of the whole one.

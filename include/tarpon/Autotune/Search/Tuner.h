@@ -104,6 +104,11 @@ public:
   std::vector<Solution> list(const Problem &problem,
                              const SolutionLimits &limits = {}) const;
 
+  /// Returns what a solution is expected to take, by the ranker, else by the
+  /// expected fractions, up to a factor that problems of one kind share.
+  double expectMilliseconds(const Problem &problem,
+                            const Solution &solution) const;
+
   /// Returns true if tune() would measure something that has no record.
   bool wouldMeasure(const Problem &problem) const;
 
