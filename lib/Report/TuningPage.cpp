@@ -146,6 +146,13 @@ static std::string showPipeline(const PipelineRecord &pipeline) {
   llvm_unreachable("unknown source");
 }
 
+static std::string showPrediction(const PredictionRecord &prediction) {
+  std::string text = showMilliseconds(prediction.milliseconds);
+  if (prediction.deviation > 0)
+    text += " &plusmn; " + showMilliseconds(prediction.deviation);
+  return text;
+}
+
 namespace {
 /// The columns that some files have.
 struct Columns {
@@ -191,8 +198,7 @@ static void printCandidate(const TuningFile &file, size_t index,
   printNumber(candidate.pipeline ? showPipeline(*candidate.pipeline) : "-", os);
   if (columns.hasPredictions) {
     const auto &prediction = candidate.prediction;
-    printNumber(prediction ? showMilliseconds(prediction->milliseconds) : "-",
-                os);
+    printNumber(prediction ? showPrediction(*prediction) : "-", os);
     printNumber(prediction ? showError(prediction->error) : "-", os);
   }
   os << "<td class=\"judgement\">" << showHtml(judge(file, index))

@@ -307,8 +307,8 @@ static CandidateRecord parseCandidate(const json &json) {
   }
   if (json.contains("prediction"))
     candidate.prediction = {json["prediction"]["median_ms"].get<double>(),
-                            json["prediction"].value("deviation_ms", 0.0),
-                            json["prediction"]["error"].get<double>()};
+                            json["prediction"]["error"].get<double>(),
+                            json["prediction"].value("deviation_ms", 0.0)};
   if (json.contains("ranges"))
     for (const auto &range : json["ranges"])
       candidate.ranges.push_back(parseRange(range));

@@ -111,8 +111,6 @@ std::vector<Solution> Tuner::getShipped(const Problem &problem,
       .getRight(problem, compiler.getTarget(), limits);
 }
 
-static const ExpectedFractionRanker kExpectedFractions;
-
 std::vector<Solution> Tuner::guess(const Problem &problem,
                                    const SolutionLimits &limits) const {
   const TargetInfo &target = compiler.getTarget();
@@ -120,7 +118,7 @@ std::vector<Solution> Tuner::guess(const Problem &problem,
   if (ranker)
     guesses = ranker->rank(problem, target);
   if (guesses.empty())
-    guesses = kExpectedFractions.rank(problem, target);
+    guesses = ExpectedFractionRanker().rank(problem, target);
   llvm::erase_if(guesses, [&](const Solution &solution) {
     return !limits.allows(*solution.solver, problem, target);
   });
@@ -167,16 +165,17 @@ Solution Tuner::lookUp(const Problem &problem,
   return list(problem, limits).front();
 }
 
-double Tuner::expectMilliseconds(const Problem &problem,
-                                 const Solution &solution) const {
+ExpectedTime Tuner::expectTime(const Problem &problem,
+                               const Solution &solution) const {
   const TargetInfo &target = compiler.getTarget();
   SolverConfig candidate = {solution.solver, solution.config};
-  std::vector<double> times;
   if (ranker)
-    times = ranker->expectMs(problem, candidate, target);
-  if (times.empty() || std::isnan(times.front()))
-    times = kExpectedFractions.expectMs(problem, candidate, target);
-  return times.front();
+    if (std::vector<double> times =
+            ranker->expectMs(problem, candidate, target);
+        !times.empty() && std::isfinite(times.front()))
+      return {times.front(), true};
+  return {ExpectedFractionRanker().expectMs(problem, candidate, target).front(),
+          false};
 }
 
 /// Returns the journal's result for a solution, since another build may have

@@ -473,8 +473,11 @@ Status GlobalTuner::tuneRegions() {
     tuner.setDeadline(deadline.within(std::min(seconds, getSecondsLeft())));
     return tune(problem);
   };
-  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne, tuner,
-                              [this] { dropLosers(); });
+  auto expectOne = [this](const Problem &problem, const Solution &solution) {
+    return tuner.expectTime(problem, solution);
+  };
+  TrialMeasurer trialMeasurer(model, *maker, trials, solveOne, tuneOne,
+                              expectOne, [this] { dropLosers(); });
   regions->untunedMilliseconds = startMilliseconds;
   Status status = RegionTuner(model, trialMeasurer, progress, *regions, end)
                       .run(TrialMeasurer::describeMeasured(getPlans()));

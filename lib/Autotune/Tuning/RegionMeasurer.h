@@ -14,7 +14,7 @@
 #define TARPON_LIB_AUTOTUNE_TUNING_REGIONMEASURER_H
 
 #include "tarpon/Autotune/Choice/TuningFile.h"
-#include "tarpon/Autotune/Search/Solution.h"
+#include "tarpon/Autotune/Search/Tuner.h"
 #include "tarpon/Autotune/Store/Journal.h"
 #include "tarpon/Runtime/Result.h"
 
@@ -29,6 +29,7 @@ using SolutionTimes = std::map<CandidateKey, double>;
 /// A whole model, measured.
 struct RegionPlan {
   GlobalChoice choice;
+  /// 0 if only its error was measured.
   double milliseconds = 0;
   /// Relative L2 distance from fp32.
   double error = 0;
@@ -37,6 +38,8 @@ struct RegionPlan {
   /// The times of its layers within it, as far as they are known: caches hold
   /// what the layer before has left there.
   SolutionTimes times = {};
+
+  bool isTimed() const { return milliseconds > 0; }
 };
 
 class RegionMeasurer {
@@ -46,10 +49,9 @@ public:
   /// Returns the best solution that is known, or a guess; measures nothing. An
   /// error is the problem's.
   virtual runtime::Result<Solution> solve(const Problem &problem) = 0;
-  /// Returns what a solution is expected to take, up to a factor that problems
-  /// of one kind have in common.
-  virtual double expectMilliseconds(const Problem &problem,
-                                    const Solution &solution) = 0;
+  /// Returns the expected time of a solution.
+  virtual ExpectedTime expectTime(const Problem &problem,
+                                  const Solution &solution) = 0;
   /// Searches a problem for so long, unless that was done before.
   virtual runtime::Result<Solution> tune(const Problem &problem,
                                          double seconds) = 0;
@@ -57,9 +59,11 @@ public:
   /// Measures the error of a choice; none if it cannot be used.
   virtual runtime::Result<std::optional<double>>
   measureError(const GlobalChoice &choice) = 0;
-  /// Measures a choice, which may then win; none if it cannot be used.
+  /// Measures a choice, which may then win; none if it cannot be used. Where
+  /// its error is larger than `maxError`, it is not timed, and cannot win.
   virtual runtime::Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice, const PredictionRecord &prediction) = 0;
+  measure(const GlobalChoice &choice, const PredictionRecord &prediction,
+          double maxError) = 0;
 };
 
 } // namespace tarpon

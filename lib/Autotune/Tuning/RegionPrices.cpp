@@ -24,7 +24,9 @@ using runtime::Status;
 
 std::string RegionPrices::add(const Problem &problem) {
   std::string key = problem.key();
-  prices.try_emplace(key, Price{problem});
+  auto [price, isNew] = prices.try_emplace(key, Price{problem});
+  if (isNew)
+    price->second.kind = getKind(problem);
   return key;
 }
 
@@ -156,50 +158,69 @@ void RegionPrices::askOne(Price &price, RegionMeasurer &measurer) {
   price.isSolvable = static_cast<bool>(solution);
   if (!solution)
     return;
-  price.guess = measurer.expectMilliseconds(price.problem, *solution);
   CandidateKey key = {price.problem.key(), solution->solver->id().str(),
                       solution->config.str()};
+  if (key != price.solution)
+    price.guess = measurer.expectTime(price.problem, *solution);
   if (auto within = timesWithin.find(key); within != timesWithin.end())
     price.within = within->second;
   if (solution->measurement)
     price.measured = solution->measurement->median;
+  price.solution = std::move(key);
+}
+
+/// Where nothing was measured alone, guesses are compared with what is known.
+void RegionPrices::compareTimes() {
+  ofGuesses = TypicalRatios(policy::kGuessDeviation);
+  ofTimesAlone = TypicalRatios(policy::kAloneDeviation);
+  for (const auto &[key, price] : prices) {
+    if (!price.isSolvable)
+      continue;
+    if (price.measured || price.within)
+      ofGuesses.add(price.getScale(), price.kind,
+                    price.measured ? *price.measured : *price.within,
+                    price.guess.milliseconds);
+    if (price.measured && price.within)
+      ofTimesAlone.add("", price.kind, *price.within, *price.measured);
+  }
 }
 
 void RegionPrices::ask(RegionMeasurer &measurer) {
-  ofGuesses = TypicalRatios(policy::kGuessDeviation);
-  ofTimesAlone = TypicalRatios(policy::kAloneDeviation);
-  for (auto &[key, price] : prices) {
+  for (auto &[key, price] : prices)
     askOne(price, measurer);
-    // Where nothing was measured alone, guesses are compared with what is
-    // known.
-    if (price.measured || price.within)
-      ofGuesses.add(price.problem,
-                    price.measured ? *price.measured : *price.within,
-                    price.guess);
-    if (price.measured && price.within)
-      ofTimesAlone.add(price.problem, *price.within, *price.measured);
-  }
+  compareTimes();
+}
+
+void RegionPrices::askAgain(const std::string &key, RegionMeasurer &measurer) {
+  askOne(prices.at(key), measurer);
+  compareTimes();
 }
 
 bool RegionPrices::isSolvable(const std::string &key) const {
   return key.empty() || prices.at(key).isSolvable;
 }
 
-TimeEstimate RegionPrices::estimate(const std::string &key) const {
-  if (key.empty())
-    return {};
-  const Price &price = prices.at(key);
+TimeEstimate RegionPrices::estimate(const Price &price) const {
   if (!price.isSolvable)
     return {policy::kUnsolvableMs, 0};
   if (price.within)
     return {*price.within, policy::kWithinDeviation * *price.within};
-  TypicalRatio context = ofTimesAlone.find(price.problem);
-  TypicalRatio guess =
-      price.measured ? TypicalRatio() : ofGuesses.find(price.problem);
-  double milliseconds =
-      price.measured.value_or(price.guess) * guess.ratio * context.ratio;
+  TypicalRatio guess = price.measured
+                           ? TypicalRatio()
+                           : ofGuesses.find(price.getScale(), price.kind);
+  // Where layers are not timed within models, the ratio of whole models to the
+  // sum of their layers says the same.
+  TypicalRatio context = timesWithin.empty()
+                             ? TypicalRatio{1, policy::kWithinDeviation}
+                             : ofTimesAlone.find("", price.kind);
+  double milliseconds = price.measured.value_or(price.guess.milliseconds) *
+                        guess.ratio * context.ratio;
   return {milliseconds,
           milliseconds * std::hypot(context.deviation, guess.deviation)};
+}
+
+TimeEstimate RegionPrices::estimate(const std::string &key) const {
+  return key.empty() ? TimeEstimate() : estimate(prices.at(key));
 }
 
 double RegionPrices::getMilliseconds(const std::string &key) const {
@@ -293,7 +314,7 @@ RegionPrices::findOpen(const PreparedModel &plan,
     const Price &price = prices.at(key);
     if (price.measured || searched.count(key))
       continue;
-    TimeEstimate one = estimate(key);
+    TimeEstimate one = estimate(price);
     double part = static_cast<double>(count) / sum;
     OpenProblem found = {&price.problem, part * one.milliseconds,
                          part * one.deviation};

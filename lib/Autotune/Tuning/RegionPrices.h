@@ -56,8 +56,9 @@ public:
   /// Takes times within a model. Those that were taken later count.
   void learn(const SolutionTimes &times);
 
-  /// Asks for the times that are known by now.
+  /// Asks for the times that are known by now, of all problems or of one.
   void ask(RegionMeasurer &measurer);
+  void askAgain(const std::string &key, RegionMeasurer &measurer);
 
   /// Returns the costs with the times, and without errors.
   RegionCosts getCosts() const;
@@ -75,9 +76,9 @@ public:
     const Problem *problem = nullptr;
     double share = 0, deviation = 0;
   };
-  /// Returns the problem that was never measured alone, and of which least is
-  /// known; none if none of them counts. Those that were searched are left out:
-  /// they have no time where nothing can be measured.
+  /// Returns the problem that was never measured alone, and by which the plan's
+  /// time may be off most; none if none of them counts. Those that were
+  /// searched are left out: they have no time where nothing can be measured.
   std::optional<OpenProblem>
   findOpen(const PreparedModel &plan,
            const std::set<std::string> &searched) const;
@@ -87,8 +88,15 @@ private:
     Problem problem;
     /// The times of the best solution that is known, alone and within a model.
     std::optional<double> measured = std::nullopt, within = std::nullopt;
-    double guess = 0;
+    /// The solution's, while nothing was measured.
+    ExpectedTime guess = {};
+    CandidateKey solution = {};
+    std::string kind = {};
     bool isSolvable = true;
+
+    const char *getScale() const {
+      return guess.isLearned ? "learned" : "expected";
+    }
   };
 
   /// The keys of a region's problems; empty where passes remove it, so that it
@@ -103,6 +111,8 @@ private:
   void poseAll(ModelCompiler &model, const RegionChoice &choice, Fusion fusion);
   std::optional<Keys> &getKeys(size_t region, size_t state, Fusion fusion);
   void askOne(Price &price, RegionMeasurer &measurer);
+  void compareTimes();
+  TimeEstimate estimate(const Price &price) const;
   runtime::Status poseConversions(const RegionStructure &structure);
   bool isSolvable(const std::string &key) const;
   TimeEstimate estimate(const std::string &key) const;

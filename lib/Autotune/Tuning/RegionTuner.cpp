@@ -212,21 +212,22 @@ std::string RegionTuner::describeGainOf(const PreparedModel &plan) const {
 
 /// Searches what was never measured of a plan. Each search tells something of
 /// the problems of its kind.
-Status RegionTuner::tuneOpen(const PreparedModel &plan) {
+Status RegionTuner::tuneOpen(const PreparedModel &plan, const Deadline &until) {
   std::set<std::string> searched;
   prices.ask(measurer);
   while (auto open = prices.findOpen(plan, searched)) {
-    if (deadline.isOver())
+    if (until.isOver())
       break;
     std::string key = open->problem->key();
     progress.setPhase("regions: " + key + describeGainOf(plan));
+    double seconds = std::max(policy::kLeastRegionSeconds,
+                              open->share * policy::kRegionSecondsPerPlan);
     Result<Solution> solution = measurer.tune(
-        *open->problem, std::max(policy::kLeastRegionSeconds,
-                                 open->share * policy::kRegionSecondsPerPlan));
+        *open->problem, std::min(seconds, until.remainingSeconds()));
     if (!solution)
       return solution.error();
     searched.insert(key);
-    prices.ask(measurer);
+    prices.askAgain(key, measurer);
   }
   return runtime::success();
 }
@@ -274,29 +275,35 @@ std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
 /// regions took, and the errors that they had, in those before; none if there
 /// is none within the budget, or it cannot be compiled.
 Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
-  std::optional<Draft> best;
-  std::vector<RegionChoice> before;
-  for (int round = 0; round < policy::kMaxDrafts; ++round) {
+  Deadline until = deadline.part(policy::kOpenShare);
+  std::vector<Draft> drafts;
+  while (drafts.size() < policy::kMaxDrafts) {
     std::optional<RegionAssignment> assignment = assignWithin(maxError);
     if (!assignment)
       break;
     GlobalChoice choice = makeChoice(*assignment);
-    if (choice.regions == before)
+    if (!drafts.empty() && choice.regions == drafts.back().choice.regions)
       break;
-    before = choice.regions;
     Result<PreparedModel> plan = model.prepare(choice);
     if (!plan)
       break;
     prices.adopt(*plan, assignment->states);
-    if (Status status = tuneOpen(*plan); !status)
+    if (Status status = tuneOpen(*plan, until); !status)
       return status.error();
-    TimeEstimate time = prices.estimate(plan->counts);
-    double square = errorRatio * getJointSquare(*assignment);
-    if (!best || time.milliseconds < best->time.milliseconds)
-      best = {std::move(*assignment), std::move(choice),
-              std::move(plan->counts), time, square};
+    drafts.push_back(
+        {std::move(*assignment), std::move(choice), std::move(plan->counts)});
   }
-  return best;
+  // The last searches count for all drafts.
+  for (Draft &one : drafts) {
+    one.time = prices.estimate(one.layers);
+    one.squaredError = errorRatio * getJointSquare(one.assignment);
+  }
+  auto best = llvm::min_element(drafts, [](const Draft &a, const Draft &b) {
+    return a.time.milliseconds < b.time.milliseconds;
+  });
+  if (best == drafts.end())
+    return std::optional<Draft>();
+  return std::optional<Draft>(std::move(*best));
 }
 
 GlobalChoice RegionTuner::makeChoice(const RegionAssignment &assignment) const {
@@ -319,8 +326,8 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 }
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
-  return {timeRatio * draft.time.milliseconds, timeRatio * draft.time.deviation,
-          std::sqrt(draft.squaredError)};
+  return {timeRatio * draft.time.milliseconds, std::sqrt(draft.squaredError),
+          timeRatio * draft.time.deviation};
 }
 
 bool RegionTuner::mayBeFastest(const Draft &draft, double maxError) const {
@@ -348,60 +355,64 @@ void RegionTuner::learnFromWhole(const RegionPlan &plan) {
   learnTimes(plan, prepared->counts);
 }
 
-void RegionTuner::learnError(const Draft &draft, double error) {
-  if (draft.squaredError > 0 && error > 0)
-    errorRatio *=
-        std::pow(error * error / draft.squaredError, policy::kErrorCorrection);
+/// A draft over the budget has to be one by its prediction, too, or it would be
+/// drafted again.
+void RegionTuner::learnError(const Draft &draft, double error,
+                             double maxError) {
+  if (!(draft.squaredError > 0 && error > 0))
+    return;
+  double joint = draft.squaredError / errorRatio;
+  errorRatio *=
+      std::pow(error * error / draft.squaredError, policy::kErrorCorrection);
+  if (error > maxError)
+    errorRatio = std::max(errorRatio,
+                          policy::kLeastExcess * maxError * maxError / joint);
 }
 
-/// Returns the next draft that is within the budget, by its error that was
-/// measured; none if there is none that is new and may be the fastest.
-Result<std::optional<RegionTuner::Draft>>
-RegionTuner::draftWithin(double maxError, bool &mayImprove) {
-  for (int attempt = 0; attempt < policy::kMaxErrorDrafts; ++attempt) {
-    if (deadline.isOver())
-      break;
-    Result<std::optional<Draft>> drafted = draft(maxError);
-    if (!drafted)
-      return drafted.error();
-    if (!*drafted || !tried.insert((*drafted)->choice.regions).second)
-      return std::optional<Draft>();
-    const Draft &one = **drafted;
-    mayImprove = mayBeFastest(one, maxError);
-    if (!mayImprove)
-      return std::optional<Draft>();
-    Result<std::optional<double>> error = measurer.measureError(one.choice);
-    if (!error)
-      return error.error();
-    if (!*error)
-      return std::optional<Draft>();
-    learnError(one, **error);
-    // A metric of the user's says itself what is within its budget.
-    if (options.searchesBudget || **error <= maxError)
-      return drafted;
-  }
-  return std::optional<Draft>();
+void RegionTuner::learn(const Draft &draft, const RegionPlan &plan,
+                        double maxError) {
+  learnError(draft, plan.error, maxError);
+  if (!plan.isTimed())
+    return;
+  plans.push_back(plan);
+  learnTimes(plan, draft.layers);
+}
+
+/// Returns the error up to which a draft is worth timing. A metric of the
+/// user's says itself what is within its budget.
+double RegionTuner::getLargestError(const Draft &draft, double maxError) const {
+  if (options.searchesBudget)
+    return std::numeric_limits<double>::infinity();
+  return mayBeFastest(draft, options.maxError) ? options.maxError : maxError;
 }
 
 /// Returns false if no plan with a smaller error can be faster than the best.
 Result<bool> RegionTuner::tryBudget(double maxError) {
   if (Status status = refineErrors(maxError); !status)
     return status.error();
-  for (int attempt = 0; attempt < policy::kMaxRegionPlans; ++attempt) {
-    bool mayImprove = !deadline.isOver();
-    Result<std::optional<Draft>> drafted = draftWithin(maxError, mayImprove);
+  int timed = 0;
+  for (int attempt = 0;
+       attempt < policy::kMaxMeasuredDrafts && timed < policy::kMaxRegionPlans;
+       ++attempt) {
+    if (deadline.isOver())
+      return false;
+    Result<std::optional<Draft>> drafted = draft(maxError);
     if (!drafted)
       return drafted.error();
-    if (!*drafted || deadline.isOver())
-      return mayImprove;
-    Result<std::optional<RegionPlan>> plan =
-        measurer.measure((*drafted)->choice, predict(**drafted));
+    if (!*drafted || tried.count((*drafted)->choice.regions))
+      return true;
+    const Draft &one = **drafted;
+    if (!mayBeFastest(one, maxError))
+      return false;
+    tried.insert(one.choice.regions);
+    Result<std::optional<RegionPlan>> plan = measurer.measure(
+        one.choice, predict(one), getLargestError(one, maxError));
     if (!plan)
       return plan.error();
     if (!*plan)
       return true;
-    plans.push_back(**plan);
-    learnTimes(**plan, (*drafted)->layers);
+    learn(one, **plan, maxError);
+    timed += (*plan)->isTimed() ? 1 : 0;
   }
   return true;
 }

@@ -63,8 +63,8 @@ public:
   RegionTuner(ModelCompiler &model, RegionMeasurer &measurer,
               Progress &progress, RegionOptions options, Deadline deadline);
 
-  /// Measures the plans that are expected to be faster than all of `known` that
-  /// have no larger error. `known` are those that were measured before.
+  /// Measures the plans that may be faster than all of `known` that have no
+  /// larger error. `known` are those that were measured before.
   runtime::Status run(std::vector<RegionPlan> known);
 
 private:
@@ -73,9 +73,9 @@ private:
   struct Draft {
     RegionAssignment assignment;
     GlobalChoice choice;
-    LayerCounts layers;
+    LayerCounts layers = {};
     /// The sum of its layers' times, and the square of the expected error.
-    TimeEstimate time;
+    TimeEstimate time = {};
     double squaredError = 0;
   };
 
@@ -87,18 +87,18 @@ private:
   runtime::Result<RegionAssignment> assign(double squaredError);
   std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
-  runtime::Result<std::optional<Draft>> draftWithin(double maxError,
-                                                    bool &mayImprove);
   double getJointSquare(const RegionAssignment &assignment) const;
   std::string describeGainOf(const PreparedModel &plan) const;
-  runtime::Status tuneOpen(const PreparedModel &plan);
+  runtime::Status tuneOpen(const PreparedModel &plan, const Deadline &until);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
   PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
   void learnTimes(const RegionPlan &plan, const LayerCounts &layers);
-  void learnError(const Draft &draft, double error);
+  void learnError(const Draft &draft, double error, double maxError);
+  void learn(const Draft &draft, const RegionPlan &plan, double maxError);
+  double getLargestError(const Draft &draft, double maxError) const;
   bool mayBeFastest(const Draft &draft, double maxError) const;
   double getBestMilliseconds(double maxError) const;
 

@@ -7,6 +7,8 @@
 
 #include "Tuning/TrialMeasurer.h"
 
+#include <cmath>
+
 using namespace tarpon;
 using runtime::Precision;
 using runtime::Result;
@@ -37,7 +39,7 @@ TrialMeasurer::measureError(const GlobalChoice &choice) {
 
 Result<std::optional<RegionPlan>>
 TrialMeasurer::measure(const GlobalChoice &choice,
-                       const PredictionRecord &prediction) {
+                       const PredictionRecord &prediction, double maxError) {
   Result<PreparedModel> prepared = model.prepare(choice);
   if (!prepared)
     return std::optional<RegionPlan>();
@@ -50,6 +52,17 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   if (Status compiled = compile(plan, std::move(*prepared)); !compiled) {
     plan.record.failure = compiled.message();
     return std::optional<RegionPlan>();
+  }
+  // Errors take less time than times do.
+  if (std::isfinite(maxError)) {
+    Result<std::optional<double>> error = maker.measureError(plan);
+    if (!error)
+      return error.error();
+    if (*error && **error > maxError) {
+      PlanMaker::discard(plan);
+      trials.pop_back();
+      return std::optional<RegionPlan>({choice, 0, **error, false});
+    }
   }
   for (auto step : {&PlanMaker::time, &PlanMaker::compare})
     if (Status status = (maker.*step)(plan); !status)

@@ -12,7 +12,6 @@
 #include "Tuning/PlanMaker.h"
 #include "Tuning/RegionMeasurer.h"
 #include "Tuning/Trial.h"
-#include "tarpon/Autotune/Search/Tuner.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -28,21 +27,22 @@ public:
   using Tune =
       std::function<runtime::Result<Solution>(const Problem &, double seconds)>;
 
-  /// `expectations` says what solutions are expected to take; `onMeasured` is
-  /// called after each whole model.
+  using Expect = std::function<ExpectedTime(const Problem &, const Solution &)>;
+
+  /// `onMeasured` is called after each whole model.
   TrialMeasurer(ModelCompiler &model, PlanMaker &maker,
                 std::deque<Trial> &trials, Solve solver, Tune tuner,
-                const Tuner &expectations, std::function<void()> onMeasured)
+                Expect expect, std::function<void()> onMeasured)
       : model(model), maker(maker), trials(trials), solver(std::move(solver)),
-        tuner(std::move(tuner)), expectations(expectations),
+        tuner(std::move(tuner)), expect(std::move(expect)),
         onMeasured(std::move(onMeasured)) {}
 
   runtime::Result<Solution> solve(const Problem &problem) override {
     return solver(problem);
   }
-  double expectMilliseconds(const Problem &problem,
-                            const Solution &solution) override {
-    return expectations.expectMilliseconds(problem, solution);
+  ExpectedTime expectTime(const Problem &problem,
+                          const Solution &solution) override {
+    return expect(problem, solution);
   }
   runtime::Result<Solution> tune(const Problem &problem,
                                  double seconds) override {
@@ -51,8 +51,8 @@ public:
   runtime::Result<std::optional<double>>
   measureError(const GlobalChoice &choice) override;
   runtime::Result<std::optional<RegionPlan>>
-  measure(const GlobalChoice &choice,
-          const PredictionRecord &prediction) override;
+  measure(const GlobalChoice &choice, const PredictionRecord &prediction,
+          double maxError) override;
 
   /// Describes the plans whose time and error were measured.
   static std::vector<RegionPlan>
@@ -67,7 +67,7 @@ private:
   std::deque<Trial> &trials;
   Solve solver;
   Tune tuner;
-  const Tuner &expectations;
+  Expect expect;
   std::function<void()> onMeasured;
 };
 

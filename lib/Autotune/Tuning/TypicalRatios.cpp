@@ -14,7 +14,7 @@
 
 using namespace tarpon;
 
-static std::string getKind(const Problem &problem) {
+std::string tarpon::getKind(const Problem &problem) {
   std::string key = problem.key();
   std::string kind = key.substr(0, key.find('('));
   for (const TensorDesc &tensor :
@@ -27,12 +27,12 @@ static std::string getKind(const Problem &problem) {
 
 static const char *const kAllKinds = "";
 
-void TypicalRatios::add(const Problem &problem, double numerator,
-                        double denominator) {
-  if (!(denominator > 0))
+void TypicalRatios::add(const std::string &scale, const std::string &kind,
+                        double numerator, double denominator) {
+  if (!(numerator > 0 && denominator > 0))
     return;
-  for (const std::string &kind : {getKind(problem), std::string(kAllKinds)})
-    ratios[kind].emplace_back(numerator / denominator, denominator);
+  for (const std::string &one : {kind, std::string(kAllKinds)})
+    ratios[{scale, one}].emplace_back(numerator / denominator, denominator);
   summaries.clear();
 }
 
@@ -63,11 +63,12 @@ TypicalRatio TypicalRatios::summarize(Weighted list) const {
   return {typical, std::sqrt(square / (count + 1))};
 }
 
-TypicalRatio TypicalRatios::find(const Problem &problem) const {
-  auto known = ratios.find(getKind(problem));
+TypicalRatio TypicalRatios::find(const std::string &scale,
+                                 const std::string &kind) const {
+  auto known = ratios.find({scale, kind});
   bool isOfKind = known != ratios.end();
   if (!isOfKind)
-    known = ratios.find(kAllKinds);
+    known = ratios.find({scale, kAllKinds});
   if (known == ratios.end())
     return {1, priorDeviation};
   auto [summary, isNew] = summaries.try_emplace(known->first);

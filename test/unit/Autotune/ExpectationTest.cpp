@@ -42,15 +42,19 @@ TEST_F(ExpectationTest, TheRankerIsAskedBeforeExpectedFractions) {
       ExpectedFractionRanker()
           .expectMs(problem, {{solution.solver, solution.config}}, target)
           .front();
-  EXPECT_EQ(tuner.expectMilliseconds(problem, solution), byFraction);
+  auto expect = [&](double milliseconds, bool isLearned) {
+    ExpectedTime time = tuner.expectTime(problem, solution);
+    EXPECT_EQ(time.milliseconds, milliseconds);
+    EXPECT_EQ(time.isLearned, isLearned);
+  };
+  expect(byFraction, false);
   ConstantRanker ranker;
-  ranker.expected = {3 * byFraction};
   tuner.setRanker(&ranker);
-  EXPECT_EQ(tuner.expectMilliseconds(problem, solution), 3 * byFraction);
+  ranker.expected = {3 * byFraction};
+  expect(3 * byFraction, true);
+  // The ranker cannot judge the candidate, or the problem.
   ranker.expected = {std::nan("")};
-  EXPECT_EQ(tuner.expectMilliseconds(problem, solution), byFraction)
-      << "it cannot judge the candidate";
+  expect(byFraction, false);
   ranker.expected = {};
-  EXPECT_EQ(tuner.expectMilliseconds(problem, solution), byFraction)
-      << "it cannot judge the problem";
+  expect(byFraction, false);
 }

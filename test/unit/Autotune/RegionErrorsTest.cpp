@@ -30,14 +30,14 @@ public:
   int comparisons = 0;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
-  double expectMilliseconds(const Problem &, const Solution &) override {
-    return 0;
+  ExpectedTime expectTime(const Problem &, const Solution &) override {
+    return {};
   }
   Result<Solution> tune(const Problem &, double) override {
     return Error{"no"};
   }
-  Result<std::optional<RegionPlan>> measure(const GlobalChoice &,
-                                            const PredictionRecord &) override {
+  Result<std::optional<RegionPlan>>
+  measure(const GlobalChoice &, const PredictionRecord &, double) override {
     return Error{"no"};
   }
   Result<std::optional<double>>

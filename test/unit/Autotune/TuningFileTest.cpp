@@ -49,7 +49,7 @@ TuningFile makeFile() {
   layer.workspaceBytes = 64;
   layer.source = "measured";
   layer.timing = {0.31, 0.004, 30, 1e-6};
-  good.prediction = {1.5, 0.25, 0.01};
+  good.prediction = {1.5, 0.01, 0.25};
   good.layers = {layer};
   layer.timing.reset();
   layer.source = "default";

@@ -65,7 +65,7 @@ CandidateRecord makeMixed() {
                                        {Precision::I8, {Layout::NHWC}},
                                        {Precision::I8, {Layout::NCHW}}},
                                       Fusion::On);
-  candidate.prediction = {1.5, 0.25, 0.02};
+  candidate.prediction = {1.5, 0.02, 0.25};
   return candidate;
 }
 
@@ -195,7 +195,7 @@ TEST(TuningPageTest, theTableHasPredictionsIfThereAreAny) {
   TuningFile file = makeFile();
   std::string page = print(file);
   EXPECT_THAT(page, HasSubstr("<th class=\"number\">predicted ms</th>"));
-  EXPECT_THAT(page, HasSubstr("<td class=\"number\">1.5</td>"
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">1.5 &plusmn; 0.25</td>"
                               "<td class=\"number\">2.00e-02</td>"));
   file.candidates.pop_back();
   EXPECT_THAT(print(file), Not(HasSubstr("predicted")));

@@ -109,10 +109,9 @@ struct PipelineRecord {
 /// The expectation of a model before it was measured: by the sum of its
 /// regions' times, and of the squares of their errors.
 struct PredictionRecord {
-  double milliseconds = 0;
-  /// How far that may be off. Files that are older than this say 0.
+  double milliseconds = 0, error = 0;
+  /// How far the milliseconds may be off. Files that are older than this say 0.
   double deviation = 0;
-  double error = 0;
 
   bool operator==(const PredictionRecord &) const = default;
 };

@@ -45,6 +45,14 @@ struct SearchScope;
 /// $TARPON_EVALUATOR, else tarpon-evaluator beside this program.
 std::string findEvaluatorProgram();
 
+/// A time that nobody has measured.
+struct ExpectedTime {
+  double milliseconds = 0;
+  /// True if a learned model says so. Else only ratios count: the peak that
+  /// expected fractions are of is assumed.
+  bool isLearned = false;
+};
+
 struct FindRequest {
   /// True if the caller asks for a search, whatever the policy says.
   bool tuning = false;
@@ -104,10 +112,10 @@ public:
   std::vector<Solution> list(const Problem &problem,
                              const SolutionLimits &limits = {}) const;
 
-  /// Returns what a solution is expected to take, by the ranker, else by the
-  /// expected fractions, up to a factor that problems of one kind share.
-  double expectMilliseconds(const Problem &problem,
-                            const Solution &solution) const;
+  /// Returns the time that the ranker expects of a solution, else that of the
+  /// expected fractions.
+  ExpectedTime expectTime(const Problem &problem,
+                          const Solution &solution) const;
 
   /// Returns true if tune() would measure something that has no record.
   bool wouldMeasure(const Problem &problem) const;
