@@ -7,6 +7,8 @@
 
 #include "Tuning/TrialMeasurer.h"
 
+#include "tarpon/Autotune/Search/Policy.h"
+
 #include <cmath>
 
 using namespace tarpon;
@@ -37,6 +39,17 @@ TrialMeasurer::measureError(const GlobalChoice &choice) {
   return error;
 }
 
+/// A plan that takes far more than predicted may have had a bad moment, after
+/// which all others would be predicted to be slow.
+Status TrialMeasurer::time(ChoicePlan &plan) {
+  Status status = maker.time(plan);
+  bool isSuspect =
+      status && plan.isTimed() &&
+      plan.getMilliseconds() >
+          policy::kSuspectRatio * plan.record.prediction->milliseconds;
+  return isSuspect ? maker.timeOnceMore(plan) : status;
+}
+
 Result<std::optional<RegionPlan>>
 TrialMeasurer::measure(const GlobalChoice &choice,
                        const PredictionRecord &prediction, double maxError) {
@@ -64,9 +77,10 @@ TrialMeasurer::measure(const GlobalChoice &choice,
       return std::optional<RegionPlan>({choice, 0, **error, false});
     }
   }
-  for (auto step : {&PlanMaker::time, &PlanMaker::compare})
-    if (Status status = (maker.*step)(plan); !status)
-      return status.error();
+  if (Status status = time(plan); !status)
+    return status.error();
+  if (Status status = maker.compare(plan); !status)
+    return status.error();
   std::optional<RegionPlan> measured;
   if (plan.isMeasured())
     measured = describe(plan);

@@ -61,6 +61,7 @@ public:
 private:
   static RegionPlan describe(const ChoicePlan &plan);
   runtime::Status compile(ChoicePlan &plan, PreparedModel prepared);
+  runtime::Status time(ChoicePlan &plan);
 
   ModelCompiler &model;
   PlanMaker &maker;

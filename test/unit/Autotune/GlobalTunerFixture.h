@@ -26,6 +26,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace tarpon::test {
 
@@ -102,6 +103,8 @@ public:
   double drift = 0;
   /// Added to the first time of all.
   double disturbance = 0;
+  /// The factor of the first time of a plan that chooses for regions.
+  double firstPlanFactor = 1;
   /// The measurements of whole models after which the machine fails.
   int measurementsLeft = INT_MAX;
 
@@ -121,6 +124,8 @@ public:
     take(choice, isTuned(choice.record) ? -drift : drift + disturbance,
          measurement);
     disturbance = 0;
+    if (!choice.record.choice.regions.empty())
+      measurement.median *= std::exchange(firstPlanFactor, 1);
     if (timesLayers)
       timeLayers(choice.record, measurement);
     return runtime::success();

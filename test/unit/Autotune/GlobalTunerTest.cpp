@@ -51,6 +51,27 @@ TEST_F(GlobalTunerTest, CloseChoicesAreTimedTwice) {
   EXPECT_EQ(result.winner, 1u);
 }
 
+/// All later plans would be predicted to be as slow.
+TEST_F(GlobalTunerTest, APlanThatHadABadMomentIsTimedTwice) {
+  dtypes = {runtime::Precision::F32, runtime::Precision::F16};
+  regions = RegionOptions{dtypes, {Layout{Layout::NHWC}}};
+  regions->choosesDtypes = true;
+  regions->maxError = 2.2 * FakePipelineMeasurer::kRegionError;
+  measurer->times = {{"fp32/nchw", {12, 11}},
+                     {"fp32/nhwc", {11, 10}},
+                     {"fp16/nchw", {6, 6}},
+                     {"fp16/nhwc", {6, 6}}};
+  measurer->errors = {{"fp16/nchw", 0.9}, {"fp16/nhwc", 0.9}};
+  measurer->firstPlanFactor = 10;
+  GlobalResult result = run();
+  const CandidateRecord &winner = result.candidates[result.winner];
+  ASSERT_FALSE(winner.choice.regions.empty());
+  auto first = llvm::find_if(
+      log, [](const std::string &line) { return line.starts_with("mixed"); });
+  ASSERT_GE(std::distance(first, log.end()), 2);
+  EXPECT_EQ(*first, *std::next(first)) << "it is timed, and timed again";
+}
+
 TEST_F(GlobalTunerTest, TunedPlanWins) {
   measurer->times = {{"fp32/nchw", {10, 5}}, {"fp32/nhwc", {30, 30}}};
   GlobalResult result = run();

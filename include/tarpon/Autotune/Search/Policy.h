@@ -280,6 +280,9 @@ inline constexpr int kMaxBudgetSteps = 6;
 /// is measured.
 inline constexpr int kMaxRegionPlans = 4;
 inline constexpr int kMaxMeasuredDrafts = 12;
+/// A plan that takes more than this, as a ratio to its prediction, is timed
+/// twice. One of DenseNet's took 2.1 of it, and 1.00 the next time.
+inline constexpr double kSuspectRatio = 1.15;
 /// The share of the time that is left in which the problems of a draft are
 /// searched.
 inline constexpr double kOpenShare = 0.5;
