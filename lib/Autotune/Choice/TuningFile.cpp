@@ -157,6 +157,12 @@ static ordered_json printAccuracy(const AccuracyRecord &accuracy) {
   return json;
 }
 
+static ordered_json printPrediction(const PredictionRecord &prediction) {
+  return {{"median_ms", prediction.milliseconds},
+          {"deviation_ms", prediction.deviation},
+          {"error", prediction.error}};
+}
+
 static ordered_json printCandidate(const CandidateRecord &candidate) {
   ordered_json json = {{"dtype", getPrecisionName(candidate.choice.dtype)},
                        {"layout", candidate.choice.layout.name()},
@@ -176,9 +182,10 @@ static ordered_json printCandidate(const CandidateRecord &candidate) {
         printTimeSource(candidate.pipeline->getTimeSource());
   }
   if (candidate.prediction)
-    json["prediction"] = {{"median_ms", candidate.prediction->milliseconds},
-                          {"deviation_ms", candidate.prediction->deviation},
-                          {"error", candidate.prediction->error}};
+    json["prediction"] = printPrediction(*candidate.prediction);
+  if (candidate.correctedPrediction)
+    json["corrected_prediction"] =
+        printPrediction(*candidate.correctedPrediction);
   if (!candidate.ranges.empty()) {
     ordered_json ranges = ordered_json::array();
     for (const TensorRange &range : candidate.ranges)
@@ -284,6 +291,11 @@ static AccuracyRecord parseAccuracy(const json &json) {
   return accuracy;
 }
 
+static PredictionRecord parsePrediction(const json &json) {
+  return {json["median_ms"].get<double>(), json["error"].get<double>(),
+          json.value("deviation_ms", 0.0)};
+}
+
 static CandidateRecord parseCandidate(const json &json) {
   CandidateRecord candidate;
   // The schema lists the names.
@@ -306,9 +318,10 @@ static CandidateRecord parseCandidate(const json &json) {
                           pipeline["samples"].get<int64_t>()};
   }
   if (json.contains("prediction"))
-    candidate.prediction = {json["prediction"]["median_ms"].get<double>(),
-                            json["prediction"]["error"].get<double>(),
-                            json["prediction"].value("deviation_ms", 0.0)};
+    candidate.prediction = parsePrediction(json["prediction"]);
+  if (json.contains("corrected_prediction"))
+    candidate.correctedPrediction =
+        parsePrediction(json["corrected_prediction"]);
   if (json.contains("ranges"))
     for (const auto &range : json["ranges"])
       candidate.ranges.push_back(parseRange(range));

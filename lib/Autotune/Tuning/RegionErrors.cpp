@@ -7,9 +7,12 @@
 
 #include "Tuning/RegionErrors.h"
 
+#include "tarpon/Autotune/Search/Policy.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace tarpon;
@@ -87,32 +90,106 @@ std::optional<double> RegionErrors::getSquare(Precision dtype,
                                               size_t region) const {
   if (dtype == kReferenceChoice.dtype)
     return 0;
-  for (const Group &group : groups)
+  for (auto [index, group] : llvm::enumerate(groups))
     if (group.dtype == dtype && !group.halves && region >= group.begin &&
         region < group.begin + group.size && group.error)
-      return *group.error * *group.error / static_cast<double>(group.size);
+      return getCorrectedSquare(index) / static_cast<double>(group.size);
   return std::nullopt;
 }
 
-double RegionErrors::getJointSquare(const Group &group,
-                                    llvm::ArrayRef<Precision> dtypes) const {
+/// The square of a group without halves.
+double RegionErrors::getCorrectedSquare(size_t group) const {
+  return groups[group].getSquare() * std::exp(groups[group].correction);
+}
+
+/// Adds the parts of a group's regions in a model. What was measured of all of
+/// them is shared by the smallest groups within, in proportion to what each has
+/// alone.
+void RegionErrors::addParts(size_t index, llvm::ArrayRef<Precision> dtypes,
+                            std::vector<Part> &parts) const {
+  const Group &group = groups[index];
   auto present = static_cast<size_t>(
       llvm::count(dtypes.slice(group.begin, group.size), group.dtype));
   if (present == 0)
-    return 0;
-  bool isWhole = present == group.size && group.error;
-  if (group.halves && !isWhole)
-    return getJointSquare(groups[group.halves], dtypes) +
-           getJointSquare(groups[group.halves + 1], dtypes);
-  double error = group.error.value_or(0);
-  return error * error * static_cast<double>(present) /
-         static_cast<double>(group.size);
+    return;
+  if (!group.halves) {
+    parts.push_back(
+        {index, getCorrectedSquare(index) * static_cast<double>(present) /
+                    static_cast<double>(group.size)});
+    return;
+  }
+  size_t first = parts.size();
+  for (size_t half : {group.halves, group.halves + 1})
+    addParts(half, dtypes, parts);
+  if (present < group.size || !group.error)
+    return;
+  double alone = 0;
+  for (const Part &part : llvm::drop_begin(parts, first))
+    alone += part.square * std::exp(-groups[part.group].correction);
+  for (Part &part : llvm::MutableArrayRef(parts).drop_front(first))
+    part.square *= alone > 0 ? group.getSquare() / alone : 1;
+}
+
+std::vector<RegionErrors::Part>
+RegionErrors::getParts(llvm::ArrayRef<Precision> dtypes) const {
+  std::vector<Part> parts;
+  for (auto [index, group] : llvm::enumerate(groups))
+    if (group.size == group.count)
+      addParts(index, dtypes, parts);
+  return parts;
 }
 
 double RegionErrors::getJointSquare(llvm::ArrayRef<Precision> dtypes) const {
   double sum = 0;
-  for (const Group &group : groups)
-    if (group.size == group.count)
-      sum += getJointSquare(group, dtypes);
+  for (const Part &part : getParts(dtypes))
+    sum += part.square;
   return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Corrections
+//===----------------------------------------------------------------------===//
+
+/// Takes a part of the way to what was observed (the step of Kaczmarz's method
+/// for logarithms, which changes corrections least): the logarithm of a sum
+/// changes with that of a part as far as the part is one of it. Returns how far
+/// it was.
+double RegionErrors::correct(const Observation &observation) {
+  std::vector<Part> parts = getParts(observation.dtypes);
+  double sum = 0, squares = 0;
+  for (const Part &part : parts) {
+    sum += part.square;
+    squares += part.square * part.square;
+  }
+  if (!(squares > 0 && observation.square > 0))
+    return 0;
+  double distance = std::log(observation.square / sum);
+  for (const Part &part : parts)
+    groups[part.group].correction +=
+        policy::kErrorCorrection * distance * part.square * sum / squares;
+  return distance;
+}
+
+void RegionErrors::fit(llvm::ArrayRef<Observation> observations) {
+  for (Group &group : groups)
+    group.correction = 0;
+  double logarithm = 0;
+  int count = 0;
+  for (const Observation &one : observations)
+    if (double expected = getJointSquare(one.dtypes);
+        expected > 0 && one.square > 0) {
+      logarithm += std::log(one.square / expected);
+      ++count;
+    }
+  if (count == 0)
+    return;
+  for (Group &group : groups)
+    group.correction = logarithm / count;
+  for (int pass = 0; pass < policy::kMaxErrorPasses; ++pass) {
+    double farthest = 0;
+    for (const Observation &one : observations)
+      farthest = std::max(farthest, std::abs(correct(one)));
+    if (farthest <= 2 * std::log1p(policy::kFittedError))
+      break;
+  }
 }

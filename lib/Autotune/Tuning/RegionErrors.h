@@ -47,6 +47,16 @@ public:
   /// that several of them read is rounded once.
   double getJointSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
 
+  /// The square of a model's error, measured.
+  struct Observation {
+    std::vector<runtime::Precision> dtypes;
+    double square = 0;
+  };
+  /// Corrects what is expected by these models, and by no others: all regions
+  /// by the factor that models have in common, and then those that take the
+  /// largest part in a model by what is left of its own.
+  void fit(llvm::ArrayRef<Observation> observations);
+
 private:
   struct Group {
     runtime::Precision dtype = runtime::Precision::F32;
@@ -58,12 +68,24 @@ private:
     /// The index of the first half, which the second one follows; 0 if there
     /// are none.
     size_t halves = 0;
+    /// The logarithm of the factor of the square, where there are no halves.
+    double correction = 0;
+
+    double getSquare() const { return error ? *error * *error : 0; }
+  };
+  /// A group without halves, and its part in the square of a model.
+  struct Part {
+    size_t group = 0;
+    double square = 0;
   };
 
   runtime::Status measure(RegionMeasurer &measurer, Group group);
   std::optional<size_t> findCoarsest(double negligible) const;
-  double getJointSquare(const Group &group,
-                        llvm::ArrayRef<runtime::Precision> dtypes) const;
+  double getCorrectedSquare(size_t group) const;
+  void addParts(size_t group, llvm::ArrayRef<runtime::Precision> dtypes,
+                std::vector<Part> &parts) const;
+  std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
+  double correct(const Observation &observation);
 
   std::vector<Group> groups;
 };

@@ -136,8 +136,11 @@ Status RegionTuner::addPrecisions() {
 
 Status RegionTuner::refineErrors(double maxError) {
   progress.setPhase("errors of groups of regions");
-  return errors.refine(measurer, policy::kNegligibleErrorShare * maxError,
-                       deadline.part(policy::kErrorShare));
+  Status status =
+      errors.refine(measurer, policy::kNegligibleErrorShare * maxError,
+                    deadline.part(policy::kErrorShare));
+  errors.fit(observations);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,11 +235,12 @@ Status RegionTuner::tuneOpen(const PreparedModel &plan, const Deadline &until) {
   return runtime::success();
 }
 
-double RegionTuner::getJointSquare(const RegionAssignment &assignment) const {
+std::vector<Precision>
+RegionTuner::getDtypes(const RegionAssignment &assignment) const {
   std::vector<Precision> dtypes;
   for (size_t state : assignment.states)
     dtypes.push_back(states[state].dtype);
-  return errors.getJointSquare(dtypes);
+  return dtypes;
 }
 
 /// The program knows what regions err one by one. How much they err together is
@@ -246,7 +250,7 @@ double RegionTuner::getJointSquare(const RegionAssignment &assignment) const {
 std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
   // The expectation approaches the planned error from above.
   double planned = policy::kBudgetMargin * maxError;
-  double square = planned * planned / errorRatio;
+  double square = planned * planned;
   double sum = square / jointRatio, most = 0, least = 0;
   std::optional<RegionAssignment> best;
   for (int step = 0; step < policy::kMaxBudgetSteps; ++step) {
@@ -255,7 +259,7 @@ std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
     Result<RegionAssignment> assignment = assign(sum);
     if (!assignment)
       break;
-    double joint = getJointSquare(*assignment);
+    double joint = errors.getJointSquare(getDtypes(*assignment));
     bool fits = joint <= square;
     (fits ? least : most) = sum;
     if (fits) {
@@ -294,12 +298,8 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
         {std::move(*assignment), std::move(choice), std::move(plan->counts)});
   }
   // The last searches count for all drafts.
-  for (Draft &one : drafts) {
-    one.time = prices.estimate(one.layers);
-    one.squaredError = errorRatio * getJointSquare(one.assignment);
-  }
-  auto best = llvm::min_element(drafts, [](const Draft &a, const Draft &b) {
-    return a.time.milliseconds < b.time.milliseconds;
+  auto best = llvm::min_element(drafts, [this](const Draft &a, const Draft &b) {
+    return predict(a).milliseconds < predict(b).milliseconds;
   });
   if (best == drafts.end())
     return std::optional<Draft>();
@@ -326,8 +326,10 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 }
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
-  return {timeRatio * draft.time.milliseconds, std::sqrt(draft.squaredError),
-          timeRatio * draft.time.deviation};
+  TimeEstimate time = prices.estimate(draft.layers);
+  double square = errors.getJointSquare(getDtypes(draft.assignment));
+  return {timeRatio * time.milliseconds, std::sqrt(square),
+          timeRatio * time.deviation};
 }
 
 bool RegionTuner::mayBeFastest(const Draft &draft, double maxError) const {
@@ -355,26 +357,14 @@ void RegionTuner::learnFromWhole(const RegionPlan &plan) {
   learnTimes(plan, prepared->counts);
 }
 
-/// A draft over the budget has to be one by its prediction, too, or it would be
-/// drafted again.
-void RegionTuner::learnError(const Draft &draft, double error,
-                             double maxError) {
-  if (!(draft.squaredError > 0 && error > 0))
-    return;
-  double joint = draft.squaredError / errorRatio;
-  errorRatio *=
-      std::pow(error * error / draft.squaredError, policy::kErrorCorrection);
-  if (error > maxError)
-    errorRatio = std::max(errorRatio,
-                          policy::kLeastExcess * maxError * maxError / joint);
-}
-
-void RegionTuner::learn(const Draft &draft, const RegionPlan &plan,
-                        double maxError) {
-  learnError(draft, plan.error, maxError);
+void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
+  observations.push_back(
+      {getDtypes(draft.assignment), plan.error * plan.error});
+  errors.fit(observations);
   if (!plan.isTimed())
     return;
   plans.push_back(plan);
+  timed.push_back(draft);
   learnTimes(plan, draft.layers);
 }
 
@@ -390,9 +380,9 @@ double RegionTuner::getLargestError(const Draft &draft, double maxError) const {
 Result<bool> RegionTuner::tryBudget(double maxError) {
   if (Status status = refineErrors(maxError); !status)
     return status.error();
-  int timed = 0;
-  for (int attempt = 0;
-       attempt < policy::kMaxMeasuredDrafts && timed < policy::kMaxRegionPlans;
+  size_t before = timed.size();
+  for (int attempt = 0; attempt < policy::kMaxMeasuredDrafts &&
+                        timed.size() < before + policy::kMaxRegionPlans;
        ++attempt) {
     if (deadline.isOver())
       return false;
@@ -411,8 +401,7 @@ Result<bool> RegionTuner::tryBudget(double maxError) {
       return plan.error();
     if (!*plan)
       return true;
-    learn(one, **plan, maxError);
-    timed += (*plan)->isTimed() ? 1 : 0;
+    learn(one, **plan);
   }
   return true;
 }
@@ -435,6 +424,15 @@ Status RegionTuner::searchBudget() {
   return runtime::success();
 }
 
+Status RegionTuner::tryBudgets() {
+  if (options.searchesBudget)
+    return searchBudget();
+  for (double share : policy::kFrontShares)
+    if (auto done = tryBudget(share * options.maxError); !done)
+      return done.error();
+  return runtime::success();
+}
+
 Status RegionTuner::run(std::vector<RegionPlan> known) {
   plans = std::move(known);
   llvm::stable_sort(plans, [](const RegionPlan &a, const RegionPlan &b) {
@@ -448,10 +446,9 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
     learnFromWhole(plans.front());
   if (Status status = addPrecisions(); !status)
     return status;
-  if (options.searchesBudget)
-    return searchBudget();
-  for (double share : policy::kFrontShares)
-    if (auto done = tryBudget(share * options.maxError); !done)
-      return done.error();
+  if (Status status = tryBudgets(); !status)
+    return status;
+  for (const Draft &draft : timed)
+    measurer.correct(draft.choice, predict(draft));
   return runtime::success();
 }

@@ -16,8 +16,8 @@
 // (RegionAssignment.h). Problems of it that were never measured are searched,
 // and regions get the times that they take beside the others of this
 // assignment, which may change it; once it stays, its error is measured. Where
-// that differs from the sum of the regions', the budget of the program is
-// corrected, and it is solved again. A plan within the budget is timed as a
+// that differs from what was expected, the errors of regions are corrected, and
+// the program is solved again. A plan within the budget is timed as a
 // whole, and its layers within it.
 //
 //===----------------------------------------------------------------------===//
@@ -73,10 +73,7 @@ private:
   struct Draft {
     RegionAssignment assignment;
     GlobalChoice choice;
-    LayerCounts layers = {};
-    /// The sum of its layers' times, and the square of the expected error.
-    TimeEstimate time = {};
-    double squaredError = 0;
+    LayerCounts layers;
   };
 
   runtime::Status price();
@@ -84,10 +81,12 @@ private:
   runtime::Status refineErrors(double maxError);
   runtime::Result<bool> tryBudget(double maxError);
   runtime::Status searchBudget();
+  runtime::Status tryBudgets();
   runtime::Result<RegionAssignment> assign(double squaredError);
   std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
-  double getJointSquare(const RegionAssignment &assignment) const;
+  std::vector<runtime::Precision>
+  getDtypes(const RegionAssignment &assignment) const;
   std::string describeGainOf(const PreparedModel &plan) const;
   runtime::Status tuneOpen(const PreparedModel &plan, const Deadline &until);
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
@@ -96,8 +95,7 @@ private:
   PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
   void learnTimes(const RegionPlan &plan, const LayerCounts &layers);
-  void learnError(const Draft &draft, double error, double maxError);
-  void learn(const Draft &draft, const RegionPlan &plan, double maxError);
+  void learn(const Draft &draft, const RegionPlan &plan);
   double getLargestError(const Draft &draft, double maxError) const;
   bool mayBeFastest(const Draft &draft, double maxError) const;
   double getBestMilliseconds(double maxError) const;
@@ -113,10 +111,12 @@ private:
   RegionErrors errors;
   std::vector<RegionPlan> plans;
   std::set<std::vector<RegionChoice>> tried;
-  /// The ratio of a whole model's time to the sum of its layers', of the square
-  /// of its error to what its groups let expect, and of the latter to the sum
-  /// over its regions.
-  double timeRatio = 1, errorRatio = 1, jointRatio = 1;
+  std::vector<RegionErrors::Observation> observations;
+  /// The drafts of which plans were timed.
+  std::vector<Draft> timed;
+  /// The ratio of a whole model's time to the sum of its layers', and of the
+  /// square of its error to the sum over its regions.
+  double timeRatio = 1, jointRatio = 1;
 };
 
 } // namespace tarpon

@@ -88,6 +88,13 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   return measured;
 }
 
+void TrialMeasurer::correct(const GlobalChoice &choice,
+                            const PredictionRecord &corrected) {
+  for (Trial &trial : trials)
+    if (trial.choice == choice)
+      trial.plans.front().record.correctedPrediction = corrected;
+}
+
 static SolutionTimes getSolutionTimes(const ChoicePlan &plan) {
   SolutionTimes times;
   for (const LayerRecord &layer : plan.record.layers)

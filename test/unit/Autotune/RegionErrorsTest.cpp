@@ -40,6 +40,7 @@ public:
   measure(const GlobalChoice &, const PredictionRecord &, double) override {
     return Error{"no"};
   }
+  void correct(const GlobalChoice &, const PredictionRecord &) override {}
   Result<std::optional<double>>
   measureError(const GlobalChoice &choice) override {
     ++comparisons;
@@ -118,6 +119,51 @@ TEST_F(RegionErrorsTest, GroupsTellWhatTheirRegionsHaveTogether) {
   dtypes[4] = dtypes[5] = dtypes[7] = Precision::F32;
   EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * (2.5 + 1), 1e-9);
   EXPECT_EQ(errors.getJointSquare(std::vector(8, Precision::F32)), 0);
+}
+
+static std::vector<Precision> makeDtypes(std::initializer_list<int> inInt8) {
+  std::vector<Precision> dtypes;
+  for (int isInt8 : inInt8)
+    dtypes.push_back(isInt8 ? Precision::I8 : Precision::F32);
+  return dtypes;
+}
+
+/// One model tells nothing of its regions, nor of others.
+TEST_F(RegionErrorsTest, AModelCorrectsAllRegions) {
+  add();
+  refine(0.001);
+  std::vector<Precision> some = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
+  std::vector<Precision> others = makeDtypes({0, 1, 0, 1, 0, 1, 0, 1});
+  EXPECT_NEAR(errors.getJointSquare(some), 4e-4, 1e-9);
+  errors.fit({{some, 9e-4}});
+  EXPECT_NEAR(errors.getJointSquare(some), 9e-4, 1e-9);
+  EXPECT_NEAR(errors.getJointSquare(others), 9e-4, 1e-9);
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 2.25e-4, 1e-9);
+  errors.fit({});
+  EXPECT_NEAR(errors.getJointSquare(some), 4e-4, 1e-9);
+}
+
+TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
+  add();
+  refine(0.001);
+  std::vector<Precision> without = makeDtypes({1, 0, 1, 0, 1, 0, 0, 0});
+  std::vector<Precision> with = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
+  errors.fit({{without, 3e-4}, {with, 16e-4}});
+  EXPECT_NEAR(std::sqrt(errors.getJointSquare(without)), std::sqrt(3e-4),
+              0.021 * std::sqrt(3e-4));
+  EXPECT_NEAR(std::sqrt(errors.getJointSquare(with)), 0.04, 0.021 * 0.04);
+  EXPECT_GT(*errors.getSquare(Precision::I8, 6),
+            5 * *errors.getSquare(Precision::I8, 2));
+}
+
+/// All regions together have less than one by one, corrected or not.
+TEST_F(RegionErrorsTest, WholeGroupsAreCorrectedAsTheirRegionsAre) {
+  add();
+  refine(0.001);
+  std::vector<Precision> all(8, Precision::I8);
+  std::vector<Precision> some = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
+  errors.fit({{some, 16e-4}});
+  EXPECT_NEAR(errors.getJointSquare(all), 4 * 4.5e-4, 1e-9);
 }
 
 TEST_F(RegionErrorsTest, ARegionThatCannotBeUsedLeavesTheOthers) {

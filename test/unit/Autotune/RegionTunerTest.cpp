@@ -38,8 +38,7 @@ class FakeRegionMeasurer final : public RegionMeasurer {
 public:
   explicit FakeRegionMeasurer(const TargetInfo &target) : target(target) {}
 
-  /// The error of each region in int8, and what regions have of it that are not
-  /// neighbours, as those of a group are.
+  /// The error of each region in int8, and what plans have of it.
   std::vector<double> errors;
   double errorFactor = 1;
   /// True if errors add up, as they do where they are not independent.
@@ -59,6 +58,7 @@ public:
   std::vector<std::string> tuned;
   std::vector<RegionPlan> measured, untimed;
   std::vector<PredictionRecord> predictions;
+  std::vector<std::pair<GlobalChoice, PredictionRecord>> corrected;
   int comparisons = 0;
 
   Result<Solution> solve(const Problem &problem) override {
@@ -90,19 +90,24 @@ public:
   Result<std::optional<RegionPlan>> measure(const GlobalChoice &choice,
                                             const PredictionRecord &prediction,
                                             double maxError) override {
-    if (double error = getError(choice); error > maxError) {
+    double error = errorFactor * getError(choice);
+    if (error > maxError) {
       untimed.push_back({choice, 0, error, false});
       return std::optional<RegionPlan>(untimed.back());
     }
     double milliseconds = 0;
     for (const RegionChoice &region : choice.regions)
       milliseconds += region.dtype == Precision::I8 ? 0.25 : 1;
-    double error = getError(choice);
     measured.push_back({choice, milliseconds, error, error <= bearableError});
     if (!slowWithin.empty() || timesByLayers)
       timeWithin(measured.back());
     predictions.push_back(prediction);
     return std::optional<RegionPlan>(measured.back());
+  }
+
+  void correct(const GlobalChoice &choice,
+               const PredictionRecord &prediction) override {
+    corrected.emplace_back(choice, prediction);
   }
 
 private:
@@ -130,15 +135,6 @@ private:
     return alone +
            static_cast<double>(problem.epilogue.size()) * epilogueMilliseconds;
   }
-  /// Returns true if all regions in int8 are neighbours.
-  static bool isGroup(const GlobalChoice &choice) {
-    auto isInt8 = [](const RegionChoice &region) {
-      return region.dtype == Precision::I8;
-    };
-    auto first = llvm::find_if(choice.regions, isInt8);
-    auto end = std::find_if_not(first, choice.regions.end(), isInt8);
-    return std::none_of(end, choice.regions.end(), isInt8);
-  }
   double getError(const GlobalChoice &choice) const {
     double sum = 0, squares = 0;
     for (auto [index, region] : llvm::enumerate(choice.regions))
@@ -146,8 +142,7 @@ private:
         sum += errors[index];
         squares += errors[index] * errors[index];
       }
-    return (isGroup(choice) ? 1 : errorFactor) *
-           (addsErrors ? sum : std::sqrt(squares));
+    return addsErrors ? sum : std::sqrt(squares);
   }
 
   const TargetInfo &target;
@@ -264,6 +259,18 @@ TEST_F(RegionTunerTest, CorrectsThePredictionOfErrors) {
   EXPECT_GT(countInt8(getBest()), 0U);
   for (const RegionPlan &plan : measurer->measured)
     EXPECT_LE(plan.error, options.maxError);
+}
+
+TEST_F(RegionTunerTest, CorrectedCostsPredictAllPlans) {
+  measurer->errors.assign(measurer->errors.size(), 0.01);
+  measurer->errorFactor = 1.5;
+  run();
+  ASSERT_EQ(measurer->corrected.size(), measurer->measured.size());
+  for (auto [entry, plan] :
+       llvm::zip_equal(measurer->corrected, measurer->measured)) {
+    EXPECT_EQ(entry.first, plan.choice);
+    EXPECT_NEAR(entry.second.error, plan.error, 0.05 * plan.error);
+  }
 }
 
 /// A third region in fp32 makes a plan of the others, of which 0.04 is

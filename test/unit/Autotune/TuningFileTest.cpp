@@ -50,6 +50,7 @@ TuningFile makeFile() {
   layer.source = "measured";
   layer.timing = {0.31, 0.004, 30, 1e-6};
   good.prediction = {1.5, 0.01, 0.25};
+  good.correctedPrediction = {1.25, 0.02, 0.125};
   good.layers = {layer};
   layer.timing.reset();
   layer.source = "default";

@@ -123,8 +123,9 @@ struct CandidateRecord {
   std::string failure;
   std::optional<AccuracyRecord> accuracy;
   std::optional<PipelineRecord> pipeline;
-  /// Set if regions were chosen for.
-  std::optional<PredictionRecord> prediction;
+  /// Set if regions were chosen for: before it was measured, and by the costs
+  /// that all plans of the run have corrected.
+  std::optional<PredictionRecord> prediction, correctedPrediction;
   /// The ranges of the arguments and fused operations in their order; for int8
   /// only.
   std::vector<TensorRange> ranges;

@@ -286,12 +286,12 @@ inline constexpr double kSuspectRatio = 1.15;
 /// The share of the time that is left in which the problems of a draft are
 /// searched.
 inline constexpr double kOpenShare = 0.5;
-/// The part of the logarithm of a wrongly predicted error by which the next
-/// prediction is corrected: with all of it, drafts of GoogLeNet and ShuffleNet
-/// swing about the budget. The square of one over the budget is then predicted
-/// to be over it by this factor at least.
+/// Corrections of errors go this part of the way to each model that was
+/// measured, in turn, until all are predicted to within this share, or so
+/// often.
 inline constexpr double kErrorCorrection = 0.5;
-inline constexpr double kLeastExcess = 1.001;
+inline constexpr double kFittedError = 0.02;
+inline constexpr int kMaxErrorPasses = 50;
 /// The time of a conversion that no solver takes, which no plan can afford.
 inline constexpr double kUnsolvableMs = 1e5;
 /// The budgets of the front, as shares of the whole one.
