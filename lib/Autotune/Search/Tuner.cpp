@@ -169,13 +169,15 @@ ExpectedTime Tuner::expectTime(const Problem &problem,
                                const Solution &solution) const {
   const TargetInfo &target = compiler.getTarget();
   SolverConfig candidate = {solution.solver, solution.config};
+  ExpectedTime expected;
+  expected.byFraction =
+      ExpectedFractionRanker().expectMs(problem, candidate, target).front();
   if (ranker)
     if (std::vector<double> times =
             ranker->expectMs(problem, candidate, target);
         !times.empty() && std::isfinite(times.front()))
-      return {times.front(), true};
-  return {ExpectedFractionRanker().expectMs(problem, candidate, target).front(),
-          false};
+      expected.byRanker = times.front();
+  return expected;
 }
 
 /// Returns the journal's result for a solution, since another build may have

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 using namespace tarpon;
 using runtime::Precision;
@@ -150,46 +151,72 @@ double RegionErrors::getJointSquare(llvm::ArrayRef<Precision> dtypes) const {
 // Corrections
 //===----------------------------------------------------------------------===//
 
+/// Returns how much of a model's square is in regions of a precision.
+double RegionErrors::getShare(const Observation &observation,
+                              Precision dtype) const {
+  double own = 0, sum = 0;
+  for (const Part &part : getParts(observation.dtypes)) {
+    sum += part.square;
+    own += groups[part.group].dtype == dtype ? part.square : 0;
+  }
+  return sum > 0 ? own / sum : 0;
+}
+
+/// Returns the logarithm of what was observed as a ratio to what is expected; 0
+/// where one of them is nothing.
+double RegionErrors::getDistance(const Observation &observation) const {
+  double expected = getJointSquare(observation.dtypes);
+  return expected > 0 && observation.square > 0
+             ? std::log(observation.square / expected)
+             : 0;
+}
+
+/// Returns the mean distance of the models that err in this precision mostly.
+double RegionErrors::getMeanDistance(llvm::ArrayRef<Observation> observations,
+                                     Precision dtype) const {
+  double sum = 0;
+  int count = 0;
+  for (const Observation &one : observations)
+    if (getShare(one, dtype) > 0.5) {
+      sum += getDistance(one);
+      ++count;
+    }
+  return count > 0 ? sum / count : 0;
+}
+
 /// Takes a part of the way to what was observed (the step of Kaczmarz's method
 /// for logarithms, which changes corrections least): the logarithm of a sum
-/// changes with that of a part as far as the part is one of it. Returns how far
-/// it was.
-double RegionErrors::correct(const Observation &observation) {
+/// changes with that of a part as far as the part is one of it.
+void RegionErrors::correct(const Observation &observation) {
   std::vector<Part> parts = getParts(observation.dtypes);
   double sum = 0, squares = 0;
   for (const Part &part : parts) {
     sum += part.square;
     squares += part.square * part.square;
   }
-  if (!(squares > 0 && observation.square > 0))
-    return 0;
-  double distance = std::log(observation.square / sum);
+  if (!(squares > 0))
+    return;
+  double step = policy::kErrorCorrection * getDistance(observation);
   for (const Part &part : parts)
-    groups[part.group].correction +=
-        policy::kErrorCorrection * distance * part.square * sum / squares;
-  return distance;
+    groups[part.group].correction += step * part.square * sum / squares;
 }
 
 void RegionErrors::fit(llvm::ArrayRef<Observation> observations) {
   for (Group &group : groups)
     group.correction = 0;
-  double logarithm = 0;
-  int count = 0;
-  for (const Observation &one : observations)
-    if (double expected = getJointSquare(one.dtypes);
-        expected > 0 && one.square > 0) {
-      logarithm += std::log(one.square / expected);
-      ++count;
-    }
-  if (count == 0)
-    return;
+  std::map<Precision, double> means;
+  for (const Group &group : groups)
+    means[group.dtype] = 0;
+  for (auto &[dtype, mean] : means)
+    mean = getMeanDistance(observations, dtype);
   for (Group &group : groups)
-    group.correction = logarithm / count;
-  for (int pass = 0; pass < policy::kMaxErrorPasses; ++pass) {
-    double farthest = 0;
+    group.correction = means[group.dtype];
+  auto isFitted = [this](const Observation &one) {
+    return std::abs(getDistance(one)) <= 2 * std::log1p(policy::kFittedError);
+  };
+  for (int pass = 0;
+       pass < policy::kMaxErrorPasses && !llvm::all_of(observations, isFitted);
+       ++pass)
     for (const Observation &one : observations)
-      farthest = std::max(farthest, std::abs(correct(one)));
-    if (farthest <= 2 * std::log1p(policy::kFittedError))
-      break;
-  }
+      correct(one);
 }

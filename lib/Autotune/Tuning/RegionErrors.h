@@ -52,9 +52,10 @@ public:
     std::vector<runtime::Precision> dtypes;
     double square = 0;
   };
-  /// Corrects what is expected by these models, and by no others: all regions
-  /// by the factor that models have in common, and then those that take the
-  /// largest part in a model by what is left of its own.
+  /// Corrects what is expected by these models, of which no two have the same
+  /// precisions, and by no others: the regions of a precision by the factor
+  /// that its models have in common, and then those that count most in a model
+  /// by what is left of its own. Models may contradict each other.
   void fit(llvm::ArrayRef<Observation> observations);
 
 private:
@@ -85,7 +86,12 @@ private:
   void addParts(size_t group, llvm::ArrayRef<runtime::Precision> dtypes,
                 std::vector<Part> &parts) const;
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
-  double correct(const Observation &observation);
+  double getShare(const Observation &observation,
+                  runtime::Precision dtype) const;
+  double getDistance(const Observation &observation) const;
+  double getMeanDistance(llvm::ArrayRef<Observation> observations,
+                         runtime::Precision dtype) const;
+  void correct(const Observation &observation);
 
   std::vector<Group> groups;
 };

@@ -64,10 +64,10 @@ public:
   virtual runtime::Result<std::optional<RegionPlan>>
   measure(const GlobalChoice &choice, const PredictionRecord &prediction,
           double maxError) = 0;
-  /// Notes what is expected of a choice that was timed by the costs that all
-  /// measured ones have corrected.
-  virtual void correct(const GlobalChoice &choice,
-                       const PredictionRecord &corrected) = 0;
+  /// Notes what the costs at the end of the run let expect of a choice that was
+  /// timed.
+  virtual void notePrediction(const GlobalChoice &choice,
+                              const PredictionRecord &corrected) = 0;
 };
 
 } // namespace tarpon

@@ -161,7 +161,7 @@ void RegionPrices::askOne(Price &price, RegionMeasurer &measurer) {
   CandidateKey key = {price.problem.key(), solution->solver->id().str(),
                       solution->config.str()};
   if (key != price.solution)
-    price.guess = measurer.expectTime(price.problem, *solution);
+    price.expected = measurer.expectTime(price.problem, *solution);
   if (auto within = timesWithin.find(key); within != timesWithin.end())
     price.within = within->second;
   if (solution->measurement)
@@ -169,19 +169,24 @@ void RegionPrices::askOne(Price &price, RegionMeasurer &measurer) {
   price.solution = std::move(key);
 }
 
-/// Where nothing was measured alone, guesses are compared with what is known.
+/// A problem's time alone is known, else that within a model. Where neither is,
+/// the ranker's tells what peak the fractions are of.
 void RegionPrices::compareTimes() {
-  ofGuesses = TypicalRatios(policy::kGuessDeviation);
-  ofTimesAlone = TypicalRatios(policy::kAloneDeviation);
+  toRankers = toFractions = TypicalRatios(policy::kGuessDeviation);
+  toTimesAlone = TypicalRatios(policy::kAloneDeviation);
   for (const auto &[key, price] : prices) {
     if (!price.isSolvable)
       continue;
-    if (price.measured || price.within)
-      ofGuesses.add(price.getScale(), price.kind,
-                    price.measured ? *price.measured : *price.within,
-                    price.guess.milliseconds);
+    const std::optional<double> &byRanker = price.expected.byRanker;
+    std::optional<double> known =
+        price.measured ? price.measured : price.within;
+    if (known && byRanker)
+      toRankers.add(price.kind, *known, *byRanker);
+    if (known || byRanker)
+      toFractions.add(price.kind, known ? *known : *byRanker,
+                      price.expected.byFraction);
     if (price.measured && price.within)
-      ofTimesAlone.add("", price.kind, *price.within, *price.measured);
+      toTimesAlone.add(price.kind, *price.within, *price.measured);
   }
 }
 
@@ -200,23 +205,30 @@ bool RegionPrices::isSolvable(const std::string &key) const {
   return key.empty() || prices.at(key).isSolvable;
 }
 
+TimeEstimate RegionPrices::estimateAlone(const Price &price) const {
+  if (price.measured)
+    return {*price.measured, 0};
+  const std::optional<double> &byRanker = price.expected.byRanker;
+  TypicalRatio typical = (byRanker ? toRankers : toFractions).find(price.kind);
+  double milliseconds =
+      typical.ratio * (byRanker ? *byRanker : price.expected.byFraction);
+  return {milliseconds, milliseconds * typical.deviation};
+}
+
+/// Where layers are not timed within models, the ratio of whole models to the
+/// sum of their layers says how these compare.
 TimeEstimate RegionPrices::estimate(const Price &price) const {
   if (!price.isSolvable)
     return {policy::kUnsolvableMs, 0};
   if (price.within)
-    return {*price.within, policy::kWithinDeviation * *price.within};
-  TypicalRatio guess = price.measured
-                           ? TypicalRatio()
-                           : ofGuesses.find(price.getScale(), price.kind);
-  // Where layers are not timed within models, the ratio of whole models to the
-  // sum of their layers says the same.
-  TypicalRatio context = timesWithin.empty()
-                             ? TypicalRatio{1, policy::kWithinDeviation}
-                             : ofTimesAlone.find("", price.kind);
-  double milliseconds = price.measured.value_or(price.guess.milliseconds) *
-                        guess.ratio * context.ratio;
-  return {milliseconds,
-          milliseconds * std::hypot(context.deviation, guess.deviation)};
+    return {*price.within, 0};
+  TimeEstimate alone = estimateAlone(price);
+  if (timesWithin.empty())
+    return alone;
+  TypicalRatio typical = toTimesAlone.find(price.kind);
+  return {typical.ratio * alone.milliseconds,
+          typical.ratio * std::hypot(alone.deviation,
+                                     typical.deviation * alone.milliseconds)};
 }
 
 TimeEstimate RegionPrices::estimate(const std::string &key) const {

@@ -25,16 +25,17 @@ namespace tarpon {
 /// The number of layers by the key of their problem.
 using LayerCounts = std::map<std::string, int64_t>;
 
-/// An expected time, and how far it may be off.
+/// An expected time, and how far it may be off because it is not that of a
+/// layer within a model.
 struct TimeEstimate {
   double milliseconds = 0, deviation = 0;
 };
 
 /// The problems that the regions of a model pose in each state, and their
 /// times: within a model that was measured, else alone, in proportion to what
-/// others of the same operation and dtype take within a model. What was never
-/// measured is guessed by the learned model, or by the solver's expectation, in
-/// proportion to what was.
+/// others of the same kind take within a model. What was never measured is
+/// guessed by the learned model, or by the solver's expectation, in proportion
+/// to what was.
 class RegionPrices {
 public:
   /// Poses all problems, also those of split regions if these may be. A state
@@ -88,15 +89,10 @@ private:
     Problem problem;
     /// The times of the best solution that is known, alone and within a model.
     std::optional<double> measured = std::nullopt, within = std::nullopt;
-    /// The solution's, while nothing was measured.
-    ExpectedTime guess = {};
+    ExpectedTime expected = {};
     CandidateKey solution = {};
     std::string kind = {};
     bool isSolvable = true;
-
-    const char *getScale() const {
-      return guess.isLearned ? "learned" : "expected";
-    }
   };
 
   /// The keys of a region's problems; empty where passes remove it, so that it
@@ -112,6 +108,7 @@ private:
   std::optional<Keys> &getKeys(size_t region, size_t state, Fusion fusion);
   void askOne(Price &price, RegionMeasurer &measurer);
   void compareTimes();
+  TimeEstimate estimateAlone(const Price &price) const;
   TimeEstimate estimate(const Price &price) const;
   runtime::Status poseConversions(const RegionStructure &structure);
   bool isSolvable(const std::string &key) const;
@@ -128,10 +125,11 @@ private:
   std::vector<std::vector<Posed>> regions;
   /// The keys of conversions by value and state, "" where there is none.
   std::vector<std::vector<std::string>> conversions;
-  /// The ratios of measured times to guesses, and of those within a model to
-  /// those alone.
-  TypicalRatios ofGuesses{policy::kGuessDeviation},
-      ofTimesAlone{policy::kAloneDeviation};
+  /// The ratios of times alone to those that the ranker and that fractions of
+  /// the peak let expect, and of times within a model to those alone.
+  TypicalRatios toRankers{policy::kGuessDeviation},
+      toFractions{policy::kGuessDeviation},
+      toTimesAlone{policy::kAloneDeviation};
   SolutionTimes timesWithin;
 };
 

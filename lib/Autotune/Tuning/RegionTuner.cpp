@@ -213,18 +213,19 @@ std::string RegionTuner::describeGainOf(const PreparedModel &plan) const {
   return describeGain(options.untunedMilliseconds, best, 1 - expected / best);
 }
 
-/// Searches what was never measured of a plan. Each search tells something of
-/// the problems of its kind.
-Status RegionTuner::tuneOpen(const PreparedModel &plan, const Deadline &until) {
-  std::set<std::string> searched;
+/// Searches what was never measured of a draft, as long as it may be the
+/// fastest. Each search tells something of the problems of its kind.
+Status RegionTuner::tuneOpen(const PreparedModel &plan, double maxError,
+                             const Deadline &until) {
   prices.ask(measurer);
   while (auto open = prices.findOpen(plan, searched)) {
-    if (until.isOver())
+    double seconds = std::max(policy::kLeastRegionSeconds,
+                              open->share * policy::kRegionSecondsPerPlan);
+    if (until.remainingSeconds() < policy::kLeastRegionSeconds ||
+        !mayBeFastest(prices.estimate(plan.counts), maxError))
       break;
     std::string key = open->problem->key();
     progress.setPhase("regions: " + key + describeGainOf(plan));
-    double seconds = std::max(policy::kLeastRegionSeconds,
-                              open->share * policy::kRegionSecondsPerPlan);
     Result<Solution> solution = measurer.tune(
         *open->problem, std::min(seconds, until.remainingSeconds()));
     if (!solution)
@@ -249,7 +250,7 @@ RegionTuner::getDtypes(const RegionAssignment &assignment) const {
 /// sum that fits at once is raised by the next draft, which knows its ratio.
 std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
   // The expectation approaches the planned error from above.
-  double planned = policy::kBudgetMargin * maxError;
+  double planned = spendable * policy::kBudgetMargin * maxError;
   double square = planned * planned;
   double sum = square / jointRatio, most = 0, least = 0;
   std::optional<RegionAssignment> best;
@@ -279,9 +280,11 @@ std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
 /// regions took, and the errors that they had, in those before; none if there
 /// is none within the budget, or it cannot be compiled.
 Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
-  Deadline until = deadline.part(policy::kOpenShare);
+  Deadline until =
+      deadline.part(policy::kOpenShare).within(policy::kRegionSecondsPerPlan);
   std::vector<Draft> drafts;
-  while (drafts.size() < policy::kMaxDrafts) {
+  while (drafts.size() < policy::kMaxDrafts &&
+         (drafts.empty() || !deadline.isOver())) {
     std::optional<RegionAssignment> assignment = assignWithin(maxError);
     if (!assignment)
       break;
@@ -292,7 +295,7 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
     if (!plan)
       break;
     prices.adopt(*plan, assignment->states);
-    if (Status status = tuneOpen(*plan, until); !status)
+    if (Status status = tuneOpen(*plan, maxError, until); !status)
       return status.error();
     drafts.push_back(
         {std::move(*assignment), std::move(choice), std::move(plan->counts)});
@@ -332,9 +335,9 @@ PredictionRecord RegionTuner::predict(const Draft &draft) const {
           timeRatio * time.deviation};
 }
 
-bool RegionTuner::mayBeFastest(const Draft &draft, double maxError) const {
-  PredictionRecord prediction = predict(draft);
-  return prediction.milliseconds - prediction.deviation <
+bool RegionTuner::mayBeFastest(const TimeEstimate &time,
+                               double maxError) const {
+  return timeRatio * (time.milliseconds - time.deviation) <
          (1 - policy::kLeastGain) * getBestMilliseconds(maxError);
 }
 
@@ -345,8 +348,12 @@ void RegionTuner::learnTimes(const RegionPlan &plan,
   prices.learn(plan.times);
   prices.ask(measurer);
   double sum = prices.getMilliseconds(layers, plan.times);
-  if (sum > 0)
-    timeRatio = plan.milliseconds / sum;
+  if (!(sum > 0))
+    return;
+  timeRatios.push_back(plan.milliseconds / sum);
+  std::vector<double> sorted = timeRatios;
+  llvm::sort(sorted);
+  timeRatio = sorted[sorted.size() / 2];
 }
 
 void RegionTuner::learnFromWhole(const RegionPlan &plan) {
@@ -358,8 +365,12 @@ void RegionTuner::learnFromWhole(const RegionPlan &plan) {
 }
 
 void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
-  observations.push_back(
-      {getDtypes(draft.assignment), plan.error * plan.error});
+  RegionErrors::Observation one = {getDtypes(draft.assignment),
+                                   plan.error * plan.error};
+  llvm::erase_if(observations, [&](const RegionErrors::Observation &other) {
+    return other.dtypes == one.dtypes;
+  });
+  observations.push_back(std::move(one));
   errors.fit(observations);
   if (!plan.isTimed())
     return;
@@ -368,40 +379,65 @@ void RegionTuner::learn(const Draft &draft, const RegionPlan &plan) {
   learnTimes(plan, draft.layers);
 }
 
-/// Returns the error up to which a draft is worth timing. A metric of the
+/// Returns the error up to which a draft is worth timing: within the budget, or
+/// that of the most exact plan that it cannot be faster than. A metric of the
 /// user's says itself what is within its budget.
-double RegionTuner::getLargestError(const Draft &draft, double maxError) const {
+double RegionTuner::getLargestError(const TimeEstimate &time,
+                                    double maxError) const {
   if (options.searchesBudget)
     return std::numeric_limits<double>::infinity();
-  return mayBeFastest(draft, options.maxError) ? options.maxError : maxError;
+  double largest = options.maxError;
+  for (const RegionPlan &plan : plans)
+    if (plan.error < largest && !mayBeFastest(time, plan.error))
+      largest = plan.error;
+  return std::max(largest, maxError);
+}
+
+/// Measures a draft; false if it cannot be used.
+Result<bool> RegionTuner::tryDraft(const Draft &draft, double maxError) {
+  Result<std::optional<RegionPlan>> plan = measurer.measure(
+      draft.choice, predict(draft),
+      getLargestError(prices.estimate(draft.layers), maxError));
+  if (!plan)
+    return plan.error();
+  if (!*plan)
+    return false;
+  tried[draft.choice.regions] = (*plan)->error;
+  learn(draft, **plan);
+  return true;
 }
 
 /// Returns false if no plan with a smaller error can be faster than the best.
 Result<bool> RegionTuner::tryBudget(double maxError) {
   if (Status status = refineErrors(maxError); !status)
     return status.error();
-  size_t before = timed.size();
-  for (int attempt = 0; attempt < policy::kMaxMeasuredDrafts &&
-                        timed.size() < before + policy::kMaxRegionPlans;
+  spendable = 1;
+  size_t within = 0;
+  for (size_t attempt = 0;
+       attempt < policy::kMaxMeasuredDrafts && within < policy::kMaxRegionPlans;
        ++attempt) {
     if (deadline.isOver())
       return false;
     Result<std::optional<Draft>> drafted = draft(maxError);
     if (!drafted)
       return drafted.error();
-    if (!*drafted || tried.count((*drafted)->choice.regions))
+    if (!*drafted)
       return true;
     const Draft &one = **drafted;
-    if (!mayBeFastest(one, maxError))
+    if (auto known = tried.find(one.choice.regions); known != tried.end()) {
+      if (known->second <= maxError)
+        return true;
+      spendable *= policy::kLessError;
+      continue;
+    }
+    if (!mayBeFastest(prices.estimate(one.layers), maxError))
       return false;
-    tried.insert(one.choice.regions);
-    Result<std::optional<RegionPlan>> plan = measurer.measure(
-        one.choice, predict(one), getLargestError(one, maxError));
-    if (!plan)
-      return plan.error();
-    if (!*plan)
+    Result<bool> isUsable = tryDraft(one, maxError);
+    if (!isUsable)
+      return isUsable.error();
+    if (!*isUsable)
       return true;
-    learn(one, **plan);
+    within += tried.at(one.choice.regions) <= maxError ? 1 : 0;
   }
   return true;
 }
@@ -433,6 +469,19 @@ Status RegionTuner::tryBudgets() {
   return runtime::success();
 }
 
+/// The error of a plan is predicted by all others.
+void RegionTuner::correctPredictions() {
+  for (const Draft &draft : timed) {
+    std::vector<RegionErrors::Observation> others = observations;
+    llvm::erase_if(others, [&](const RegionErrors::Observation &one) {
+      return one.dtypes == getDtypes(draft.assignment);
+    });
+    errors.fit(others);
+    measurer.notePrediction(draft.choice, predict(draft));
+  }
+  errors.fit(observations);
+}
+
 Status RegionTuner::run(std::vector<RegionPlan> known) {
   plans = std::move(known);
   llvm::stable_sort(plans, [](const RegionPlan &a, const RegionPlan &b) {
@@ -448,7 +497,6 @@ Status RegionTuner::run(std::vector<RegionPlan> known) {
     return status;
   if (Status status = tryBudgets(); !status)
     return status;
-  for (const Draft &draft : timed)
-    measurer.correct(draft.choice, predict(draft));
+  correctPredictions();
   return runtime::success();
 }

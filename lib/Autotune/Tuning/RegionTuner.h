@@ -33,8 +33,10 @@
 #include "tarpon/Autotune/Search/Deadline.h"
 #include "tarpon/Autotune/Search/Progress.h"
 
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace tarpon {
@@ -88,7 +90,10 @@ private:
   std::vector<runtime::Precision>
   getDtypes(const RegionAssignment &assignment) const;
   std::string describeGainOf(const PreparedModel &plan) const;
-  runtime::Status tuneOpen(const PreparedModel &plan, const Deadline &until);
+  runtime::Status tuneOpen(const PreparedModel &plan, double maxError,
+                           const Deadline &until);
+  runtime::Result<bool> tryDraft(const Draft &draft, double maxError);
+  void correctPredictions();
   RegionCosts restrict(const RegionCosts &costs, const StateSet &set) const;
   std::vector<StateSet> listStateSets() const;
   GlobalChoice makeChoice(const RegionAssignment &assignment) const;
@@ -96,8 +101,8 @@ private:
   void learnFromWhole(const RegionPlan &plan);
   void learnTimes(const RegionPlan &plan, const LayerCounts &layers);
   void learn(const Draft &draft, const RegionPlan &plan);
-  double getLargestError(const Draft &draft, double maxError) const;
-  bool mayBeFastest(const Draft &draft, double maxError) const;
+  double getLargestError(const TimeEstimate &time, double maxError) const;
+  bool mayBeFastest(const TimeEstimate &time, double maxError) const;
   double getBestMilliseconds(double maxError) const;
 
   ModelCompiler &model;
@@ -110,13 +115,21 @@ private:
   RegionPrices prices;
   RegionErrors errors;
   std::vector<RegionPlan> plans;
-  std::set<std::vector<RegionChoice>> tried;
+  /// The errors of drafts that were measured.
+  std::map<std::vector<RegionChoice>, double> tried;
+  /// The keys of problems that were searched for drafts.
+  std::set<std::string> searched;
   std::vector<RegionErrors::Observation> observations;
   /// The drafts of which plans were timed.
   std::vector<Draft> timed;
-  /// The ratio of a whole model's time to the sum of its layers', and of the
-  /// square of its error to the sum over its regions.
-  double timeRatio = 1, jointRatio = 1;
+  /// The ratios of whole models' times to the sums of their layers', and their
+  /// median.
+  std::vector<double> timeRatios;
+  double timeRatio = 1;
+  /// The ratio of the square of a draft's error to the sum over its regions.
+  double jointRatio = 1;
+  /// The part of the budget that drafts may plan with.
+  double spendable = 1;
 };
 
 } // namespace tarpon

@@ -88,8 +88,8 @@ TrialMeasurer::measure(const GlobalChoice &choice,
   return measured;
 }
 
-void TrialMeasurer::correct(const GlobalChoice &choice,
-                            const PredictionRecord &corrected) {
+void TrialMeasurer::notePrediction(const GlobalChoice &choice,
+                                   const PredictionRecord &corrected) {
   for (Trial &trial : trials)
     if (trial.choice == choice)
       trial.plans.front().record.correctedPrediction = corrected;

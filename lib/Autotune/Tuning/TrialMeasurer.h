@@ -53,8 +53,8 @@ public:
   runtime::Result<std::optional<RegionPlan>>
   measure(const GlobalChoice &choice, const PredictionRecord &prediction,
           double maxError) override;
-  void correct(const GlobalChoice &choice,
-               const PredictionRecord &corrected) override;
+  void notePrediction(const GlobalChoice &choice,
+                      const PredictionRecord &corrected) override;
 
   /// Describes the plans whose time and error were measured.
   static std::vector<RegionPlan>

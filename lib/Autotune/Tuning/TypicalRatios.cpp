@@ -27,12 +27,12 @@ std::string tarpon::getKind(const Problem &problem) {
 
 static const char *const kAllKinds = "";
 
-void TypicalRatios::add(const std::string &scale, const std::string &kind,
-                        double numerator, double denominator) {
+void TypicalRatios::add(const std::string &kind, double numerator,
+                        double denominator) {
   if (!(numerator > 0 && denominator > 0))
     return;
   for (const std::string &one : {kind, std::string(kAllKinds)})
-    ratios[{scale, one}].emplace_back(numerator / denominator, denominator);
+    ratios[one].emplace_back(numerator / denominator, denominator);
   summaries.clear();
 }
 
@@ -63,12 +63,11 @@ TypicalRatio TypicalRatios::summarize(Weighted list) const {
   return {typical, std::sqrt(square / (count + 1))};
 }
 
-TypicalRatio TypicalRatios::find(const std::string &scale,
-                                 const std::string &kind) const {
-  auto known = ratios.find({scale, kind});
+TypicalRatio TypicalRatios::find(const std::string &kind) const {
+  auto known = ratios.find(kind);
   bool isOfKind = known != ratios.end();
   if (!isOfKind)
-    known = ratios.find({scale, kAllKinds});
+    known = ratios.find(kAllKinds);
   if (known == ratios.end())
     return {1, priorDeviation};
   auto [summary, isNew] = summaries.try_emplace(known->first);

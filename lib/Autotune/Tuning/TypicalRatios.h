@@ -28,7 +28,8 @@ std::string getKind(const Problem &problem);
 
 struct TypicalRatio {
   double ratio = 1;
-  /// How far ratios may be from it, as a share of it.
+  /// How far ratios are from it, as a share of it: their mean absolute
+  /// deviation, each with its time as weight, and what was assumed before.
   double deviation = 0;
 };
 
@@ -39,27 +40,23 @@ public:
   explicit TypicalRatios(double priorDeviation)
       : priorDeviation(priorDeviation) {}
 
-  /// Adds a ratio of two times, which are of something that takes time. Ratios
-  /// of one scale may stand in for each other.
-  void add(const std::string &scale, const std::string &kind, double numerator,
-           double denominator);
+  /// Adds a ratio of two times, which are of something that takes time.
+  void add(const std::string &kind, double numerator, double denominator);
 
-  /// Returns what is typical of the kind, else of the scale, else 1. Half of
+  /// Returns what is typical of the kind, else of all kinds, else 1. Half of
   /// the time is in problems whose ratio is larger: a single problem that is
   /// off says nothing about others.
-  TypicalRatio find(const std::string &scale, const std::string &kind) const;
+  TypicalRatio find(const std::string &kind) const;
 
 private:
   /// Ratios with the times that they are of.
   using Weighted = std::vector<std::pair<double, double>>;
-  /// A scale and a kind, which is empty for all of them.
-  using Key = std::pair<std::string, std::string>;
 
   TypicalRatio summarize(Weighted list) const;
 
   double priorDeviation;
-  std::map<Key, Weighted> ratios;
-  mutable std::map<Key, TypicalRatio> summaries;
+  std::map<std::string, Weighted> ratios;
+  mutable std::map<std::string, TypicalRatio> summaries;
 };
 
 } // namespace tarpon

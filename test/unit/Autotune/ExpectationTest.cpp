@@ -34,27 +34,25 @@ class ExpectationTest : public FindFixture {};
 
 } // namespace
 
-TEST_F(ExpectationTest, TheRankerIsAskedBeforeExpectedFractions) {
+TEST_F(ExpectationTest, ARankerSaysWhatItCanJudge) {
   auto journal = openUser();
   Tuner tuner(compiler, *journal, progress);
   Solution solution = tuner.lookUp(problem);
+  auto byRanker = [&] { return tuner.expectTime(problem, solution).byRanker; };
   double byFraction =
       ExpectedFractionRanker()
           .expectMs(problem, {{solution.solver, solution.config}}, target)
           .front();
-  auto expect = [&](double milliseconds, bool isLearned) {
-    ExpectedTime time = tuner.expectTime(problem, solution);
-    EXPECT_EQ(time.milliseconds, milliseconds);
-    EXPECT_EQ(time.isLearned, isLearned);
-  };
-  expect(byFraction, false);
+  EXPECT_EQ(tuner.expectTime(problem, solution).byFraction, byFraction);
+  EXPECT_EQ(byRanker(), std::nullopt);
   ConstantRanker ranker;
   tuner.setRanker(&ranker);
-  ranker.expected = {3 * byFraction};
-  expect(3 * byFraction, true);
-  // The ranker cannot judge the candidate, or the problem.
+  ranker.expected = {3};
+  EXPECT_EQ(byRanker(), 3);
+  EXPECT_EQ(tuner.expectTime(problem, solution).byFraction, byFraction);
+  // It cannot judge the candidate, or the problem.
   ranker.expected = {std::nan("")};
-  expect(byFraction, false);
+  EXPECT_EQ(byRanker(), std::nullopt);
   ranker.expected = {};
-  expect(byFraction, false);
+  EXPECT_EQ(byRanker(), std::nullopt);
 }

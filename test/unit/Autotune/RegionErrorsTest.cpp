@@ -40,7 +40,8 @@ public:
   measure(const GlobalChoice &, const PredictionRecord &, double) override {
     return Error{"no"};
   }
-  void correct(const GlobalChoice &, const PredictionRecord &) override {}
+  void notePrediction(const GlobalChoice &, const PredictionRecord &) override {
+  }
   Result<std::optional<double>>
   measureError(const GlobalChoice &choice) override {
     ++comparisons;
@@ -154,6 +155,17 @@ TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
   EXPECT_NEAR(std::sqrt(errors.getJointSquare(with)), 0.04, 0.021 * 0.04);
   EXPECT_GT(*errors.getSquare(Precision::I8, 6),
             5 * *errors.getSquare(Precision::I8, 2));
+}
+
+/// What is learnt of int8 says nothing of fp16.
+TEST_F(RegionErrorsTest, PrecisionsAreCorrectedApart) {
+  add();
+  ASSERT_TRUE(errors.add(measurer, Precision::F16, {Layout::NHWC}, Fusion::On,
+                         measurer.errors.size()));
+  refine(0.001);
+  errors.fit({{makeDtypes({1, 0, 1, 0, 1, 0, 1, 0}), 16e-4}});
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 4e-4, 1e-9);
+  EXPECT_NEAR(*errors.getSquare(Precision::F16, 1), 1e-4, 1e-9);
 }
 
 /// All regions together have less than one by one, corrected or not.

@@ -124,7 +124,7 @@ struct CandidateRecord {
   std::optional<AccuracyRecord> accuracy;
   std::optional<PipelineRecord> pipeline;
   /// Set if regions were chosen for: before it was measured, and by the costs
-  /// that all plans of the run have corrected.
+  /// at the end of the run, where all other plans have corrected its error.
   std::optional<PredictionRecord> prediction, correctedPrediction;
   /// The ranges of the arguments and fused operations in their order; for int8
   /// only.

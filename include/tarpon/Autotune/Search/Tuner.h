@@ -45,12 +45,13 @@ struct SearchScope;
 /// $TARPON_EVALUATOR, else tarpon-evaluator beside this program.
 std::string findEvaluatorProgram();
 
-/// A time that nobody has measured.
+/// The time of a solution that nobody has measured.
 struct ExpectedTime {
-  double milliseconds = 0;
-  /// True if a learned model says so. Else only ratios count: the peak that
-  /// expected fractions are of is assumed.
-  bool isLearned = false;
+  /// By the fraction of the peak that its solver expects. Only ratios count,
+  /// since the peak is assumed.
+  double byFraction = 0;
+  /// By the ranker, if it can judge the solution.
+  std::optional<double> byRanker = std::nullopt;
 };
 
 struct FindRequest {
@@ -112,8 +113,7 @@ public:
   std::vector<Solution> list(const Problem &problem,
                              const SolutionLimits &limits = {}) const;
 
-  /// Returns the time that the ranker expects of a solution, else that of the
-  /// expected fractions.
+  /// Returns the expected time of a solution.
   ExpectedTime expectTime(const Problem &problem,
                           const Solution &solution) const;
 
