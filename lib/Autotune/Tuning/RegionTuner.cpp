@@ -10,6 +10,7 @@
 #include "Tuning/BudgetSearch.h"
 #include "Tuning/Gain.h"
 #include "tarpon/Autotune/Search/Policy.h"
+#include "tarpon/Runtime/Measure.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -209,7 +210,7 @@ Result<RegionAssignment> RegionTuner::assign(double squaredError) {
 /// Describes what has been gained, and what the plan is expected to gain.
 std::string RegionTuner::describeGainOf(const PreparedModel &plan) const {
   double best = getBestMilliseconds(options.maxError);
-  double expected = timeRatio * prices.estimate(plan.counts).milliseconds;
+  double expected = getTimeRatio() * prices.estimate(plan.counts).milliseconds;
   return describeGain(options.untunedMilliseconds, best, 1 - expected / best);
 }
 
@@ -302,7 +303,8 @@ Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   }
   // The last searches count for all drafts.
   auto best = llvm::min_element(drafts, [this](const Draft &a, const Draft &b) {
-    return predict(a).milliseconds < predict(b).milliseconds;
+    return prices.estimate(a.layers).milliseconds <
+           prices.estimate(b.layers).milliseconds;
   });
   if (best == drafts.end())
     return std::optional<Draft>();
@@ -331,13 +333,13 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
   TimeEstimate time = prices.estimate(draft.layers);
   double square = errors.getJointSquare(getDtypes(draft.assignment));
-  return {timeRatio * time.milliseconds, std::sqrt(square),
-          timeRatio * time.deviation};
+  return {getTimeRatio() * time.milliseconds, std::sqrt(square),
+          getTimeRatio() * time.deviation};
 }
 
 bool RegionTuner::mayBeFastest(const TimeEstimate &time,
                                double maxError) const {
-  return timeRatio * (time.milliseconds - time.deviation) <
+  return getTimeRatio() * (time.milliseconds - time.deviation) <
          (1 - policy::kLeastGain) * getBestMilliseconds(maxError);
 }
 
@@ -348,12 +350,12 @@ void RegionTuner::learnTimes(const RegionPlan &plan,
   prices.learn(plan.times);
   prices.ask(measurer);
   double sum = prices.getMilliseconds(layers, plan.times);
-  if (!(sum > 0))
-    return;
-  timeRatios.push_back(plan.milliseconds / sum);
-  std::vector<double> sorted = timeRatios;
-  llvm::sort(sorted);
-  timeRatio = sorted[sorted.size() / 2];
+  if (sum > 0)
+    timeRatios.push_back(plan.milliseconds / sum);
+}
+
+double RegionTuner::getTimeRatio() const {
+  return timeRatios.empty() ? 1 : runtime::median(timeRatios);
 }
 
 void RegionTuner::learnFromWhole(const RegionPlan &plan) {

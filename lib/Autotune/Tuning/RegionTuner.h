@@ -100,6 +100,7 @@ private:
   PredictionRecord predict(const Draft &draft) const;
   void learnFromWhole(const RegionPlan &plan);
   void learnTimes(const RegionPlan &plan, const LayerCounts &layers);
+  double getTimeRatio() const;
   void learn(const Draft &draft, const RegionPlan &plan);
   double getLargestError(const TimeEstimate &time, double maxError) const;
   bool mayBeFastest(const TimeEstimate &time, double maxError) const;
@@ -122,10 +123,8 @@ private:
   std::vector<RegionErrors::Observation> observations;
   /// The drafts of which plans were timed.
   std::vector<Draft> timed;
-  /// The ratios of whole models' times to the sums of their layers', and their
-  /// median.
+  /// The ratios of whole models' times to the sums of their layers'.
   std::vector<double> timeRatios;
-  double timeRatio = 1;
   /// The ratio of the square of a draft's error to the sum over its regions.
   double jointRatio = 1;
   /// The part of the budget that drafts may plan with.

@@ -129,7 +129,7 @@ static std::vector<Precision> makeDtypes(std::initializer_list<int> inInt8) {
   return dtypes;
 }
 
-/// One model tells nothing of its regions, nor of others.
+/// A single model does not tell its regions apart, nor from those of others.
 TEST_F(RegionErrorsTest, AModelCorrectsAllRegions) {
   add();
   refine(0.001);

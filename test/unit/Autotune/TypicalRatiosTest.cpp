@@ -39,8 +39,8 @@ TEST_F(TypicalRatiosTest, LongOnesCountMost) {
   EXPECT_EQ(ratios.find(relu).ratio, 3);
 }
 
-/// Ratios of 2 and 4, the longer one first: on average half of the first one
-/// off in three tenths of the time.
+/// Seven tenths of the time have a ratio of 2. Three tenths have 4, which is
+/// off by all of that: by 0.3 on average.
 TEST_F(TypicalRatiosTest, DeviationsComeFromWhatIsKnown) {
   ratios.add(relu, 14, 7);
   ratios.add(relu, 12, 3);

@@ -273,24 +273,27 @@ inline constexpr size_t kMaxDrafts = 6;
 /// How many sums of errors are tried until what regions err together is within
 /// the budget.
 inline constexpr int kMaxBudgetSteps = 6;
-/// The plans within a budget that are timed for it, at most, and the drafts of
-/// which the errors are measured.
+/// How many plans within a budget are timed for it, at most.
 inline constexpr size_t kMaxRegionPlans = 4;
+/// How many drafts are tried for a budget, at most: all have their errors
+/// measured.
 inline constexpr size_t kMaxMeasuredDrafts = 12;
 /// The factor of the error that may be planned with, where a draft over the
 /// budget is drafted again.
 inline constexpr double kLessError = 0.9;
 /// A plan that takes more than this, as a ratio to its prediction, is timed
-/// twice. One of DenseNet's took 2.1 of it, and 1.00 the next time.
+/// twice. One of DenseNet's took 2.1 of it in a bad moment of a virtual
+/// machine.
 inline constexpr double kSuspectRatio = 1.15;
 /// The share of the time that is left in which the problems of a draft are
 /// searched.
 inline constexpr double kOpenShare = 0.5;
 /// Corrections of errors go this part of the way to each model that was
-/// measured, in turn, until all are predicted to within this share, or so
-/// often.
+/// measured, in turn, ...
 inline constexpr double kErrorCorrection = 0.5;
+/// ... until all are predicted to within this share, ...
 inline constexpr double kFittedError = 0.02;
+/// ... but not more often than this.
 inline constexpr int kMaxErrorPasses = 50;
 /// The time of a conversion that no solver takes, which no plan can afford.
 inline constexpr double kUnsolvableMs = 1e5;
