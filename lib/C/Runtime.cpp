@@ -16,10 +16,12 @@
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/SizedExecutor.h"
 
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,11 +35,17 @@ using namespace tarpon::runtime;
 #undef TARPON_Bool
 
 struct tarpon_model {
-  std::unique_ptr<Executor> executor;
+  explicit tarpon_model(std::unique_ptr<Executor> executor)
+      : executor(executor.get()), sized(std::move(executor)) {}
+
+  /// The one of the sizes that were chosen.
+  Executor *executor;
+  SizedExecutor sized;
   /// They point into the executor's package.
   std::vector<tarpon_tensor_info> inputs, outputs;
-  /// Held during a run; guards the arguments that are passed to the executor.
-  std::mutex running;
+  /// Held during a run; guards the executor, what is known of it, and the
+  /// arguments that are passed to it.
+  mutable std::mutex running;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
 };
@@ -121,8 +129,7 @@ static tarpon_status load(const char *path, const char *publicKey, int threads,
       Executor::create(std::move(*package), options);
   if (!executor)
     return fail(TARPON_CANNOT_LOAD, executor.message());
-  auto loaded = std::make_unique<tarpon_model>();
-  loaded->executor = std::move(*executor);
+  auto loaded = std::make_unique<tarpon_model>(std::move(*executor));
   loaded->inputs = describe(loaded->executor->package().inputs);
   loaded->outputs = describe(loaded->executor->package().outputs);
   loaded->inputPointers.resize(loaded->inputs.size());
@@ -147,11 +154,62 @@ tarpon_status tarpon_model_load_signed(const char *path, const char *public_key,
 void tarpon_model_free(tarpon_model *model) { delete model; }
 
 const char *tarpon_model_name(const tarpon_model *model) {
-  return model->executor->package().modelName.c_str();
+  return model->sized.package().modelName.c_str();
 }
 
 int tarpon_model_threads(const tarpon_model *model) {
-  return model->executor->device().threads();
+  return model->sized.device().threads();
+}
+
+size_t tarpon_model_num_dimensions(const tarpon_model *model) {
+  return model->sized.package().dimensions.size();
+}
+
+static tarpon_status getDimension(const tarpon_model &model, size_t index,
+                                  tarpon_dimension &dimension) {
+  const std::vector<Dimension> &dimensions = model.sized.package().dimensions;
+  if (index >= dimensions.size())
+    return fail(TARPON_INVALID_ARGUMENT,
+                "there is no dimension " + std::to_string(index) +
+                    ", the model has " + std::to_string(dimensions.size()));
+  const Dimension &found = dimensions[index];
+  dimension = {found.name.c_str(), found.low, found.high};
+  return TARPON_OK;
+}
+
+tarpon_status tarpon_model_dimension(const tarpon_model *model, size_t index,
+                                     tarpon_dimension *dimension) {
+  return guard([&] {
+    if (!model || !dimension)
+      return failNull(model ? "dimension" : "model");
+    return getDimension(*model, index, *dimension);
+  });
+}
+
+static tarpon_status setSizes(tarpon_model &model, const int64_t *sizes,
+                              size_t count) {
+  size_t expected = model.sized.package().dimensions.size();
+  if (count != expected)
+    return fail(TARPON_INVALID_ARGUMENT, "got " + std::to_string(count) +
+                                             " sizes, expected " +
+                                             std::to_string(expected));
+  std::lock_guard lock(model.running);
+  Result<Executor *> executor = model.sized.at(std::span(sizes, count));
+  if (!executor)
+    return fail(TARPON_INVALID_ARGUMENT, executor.message());
+  model.inputs = describe((*executor)->package().inputs);
+  model.outputs = describe((*executor)->package().outputs);
+  model.executor = *executor;
+  return TARPON_OK;
+}
+
+tarpon_status tarpon_model_set_sizes(tarpon_model *model, const int64_t *sizes,
+                                     size_t num_sizes) {
+  return guard([&] {
+    if (!model || (!sizes && num_sizes > 0))
+      return failNull(model ? "sizes" : "model");
+    return setSizes(*model, sizes, num_sizes);
+  });
 }
 
 size_t tarpon_model_num_inputs(const tarpon_model *model) {
@@ -180,16 +238,20 @@ getTensorInfo(const std::vector<tarpon_tensor_info> &tensors, size_t index,
 tarpon_status tarpon_model_input(const tarpon_model *model, size_t index,
                                  tarpon_tensor_info *info) {
   return guard([&] {
-    return model ? getTensorInfo(model->inputs, index, "input", info)
-                 : failNull("model");
+    if (!model)
+      return failNull("model");
+    std::lock_guard lock(model->running);
+    return getTensorInfo(model->inputs, index, "input", info);
   });
 }
 
 tarpon_status tarpon_model_output(const tarpon_model *model, size_t index,
                                   tarpon_tensor_info *info) {
   return guard([&] {
-    return model ? getTensorInfo(model->outputs, index, "output", info)
-                 : failNull("model");
+    if (!model)
+      return failNull("model");
+    std::lock_guard lock(model->running);
+    return getTensorInfo(model->outputs, index, "output", info);
   });
 }
 

@@ -66,7 +66,8 @@ static Result<CompileOptions> makeOptions(const std::string &onnxFile,
     made.maxError = *options.maxError;
   made.calibration = options.calibration;
   made.tuningFile = options.tuningFile;
-  made.replay = options.replay;
+  if (!options.replay.empty())
+    made.replays = {options.replay};
   made.strict = options.strict;
   made.quiet = !options.progress;
   return made;

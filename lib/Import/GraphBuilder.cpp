@@ -94,7 +94,7 @@ LogicalResult GraphBuilder::createFunction() {
   for (const onnx::ValueInfoProto &input : model.getGraph().input())
     if (!graph.initializers.contains(input.name()))
       inputs.push_back(&input);
-  auto types = resolveInputTypes(model, inputs, options.batch);
+  auto types = resolveInputTypes(model, inputs, options);
   if (failed(types))
     return failure();
   OpBuilder &builder = graph.builder;
@@ -107,6 +107,7 @@ LogicalResult GraphBuilder::createFunction() {
   for (auto [input, argument] :
        llvm::zip_equal(inputs, block->getArguments())) {
     inputNames.push_back(input->name());
+    inputSymbols.push_back(builder.getStrArrayAttr(getSymbols(*input)));
     argument.setLoc(
         NameLoc::get(builder.getStringAttr(input->name()), model.getLoc()));
     graph.values[input->name()] = argument;
@@ -401,6 +402,13 @@ void GraphBuilder::setAttributes() {
                       builder.getStringAttr(model.getSha256()));
   function->setAttr("tarpon.input_names", builder.getStrArrayAttr(inputs));
   function->setAttr("tarpon.output_names", builder.getStrArrayAttr(outputs));
+  auto isNamed = [](Attribute symbols) {
+    return llvm::any_of(cast<ArrayAttr>(symbols).getAsRange<StringAttr>(),
+                        [](StringAttr name) { return !name.empty(); });
+  };
+  if (llvm::any_of(inputSymbols, isNamed))
+    function->setAttr("tarpon.input_symbols",
+                      builder.getArrayAttr(inputSymbols));
   SmallVector<StringRef> assumed;
   for (auto [name, argument] : llvm::zip_equal(inputs, function.getArguments()))
     if (graph.usedAssumptions.contains(argument))

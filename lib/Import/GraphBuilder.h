@@ -62,6 +62,7 @@ private:
   mlir::func::FuncOp function;
   OnnxNode::Graph graph;
   llvm::SmallVector<std::string> inputNames;
+  llvm::SmallVector<mlir::Attribute> inputSymbols;
   /// The names of the outputs that hold sizes of others.
   llvm::SmallVector<std::string> sizeNames;
   llvm::StringSet<> nodeNames;

@@ -9,6 +9,8 @@
 
 #include "TensorReader.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -23,13 +25,15 @@ class InputResolver {
 public:
   InputResolver(ModelReader &model,
                 ArrayRef<const onnx::ValueInfoProto *> inputs,
-                std::optional<int64_t> batch)
-      : model(model), inputs(inputs), batch(batch) {}
+                const ImportOptions &options)
+      : model(model), inputs(inputs), batch(options.batch),
+        sizes(options.dims) {}
 
   FailureOr<SmallVector<RankedTensorType>> resolve();
 
 private:
   LogicalResult check(const onnx::ValueInfoProto &input);
+  LogicalResult checkSizes();
   LogicalResult bindSymbols();
   FailureOr<int64_t> getSize(const onnx::ValueInfoProto &input, int index);
   FailureOr<RankedTensorType> getType(const onnx::ValueInfoProto &input);
@@ -40,6 +44,7 @@ private:
   ModelReader &model;
   ArrayRef<const onnx::ValueInfoProto *> inputs;
   std::optional<int64_t> batch;
+  const std::map<std::string, int64_t> &sizes;
   llvm::StringMap<int64_t> symbols;
 };
 } // namespace
@@ -66,6 +71,37 @@ LogicalResult InputResolver::check(const onnx::ValueInfoProto &input) {
   return success();
 }
 
+SmallVector<StringRef> getSymbols(const onnx::ValueInfoProto &input) {
+  SmallVector<StringRef> symbols;
+  for (const Dimension &dim : getShape(input).dim())
+    symbols.push_back(isSymbolic(dim) ? StringRef(dim.dim_param()) : "");
+  return symbols;
+}
+
+/// Checks that the sizes are those of dimensions, and takes them.
+LogicalResult InputResolver::checkSizes() {
+  llvm::SetVector<StringRef> known;
+  for (const onnx::ValueInfoProto *input : inputs)
+    for (StringRef symbol : getSymbols(*input))
+      if (!symbol.empty())
+        known.insert(symbol);
+  for (const auto &[name, size] : sizes) {
+    if (!known.contains(name)) {
+      InFlightDiagnostic diag = model.emitError()
+                                << "no input has a dimension called '" << name
+                                << "'";
+      if (!known.empty())
+        diag << ", only '" << llvm::join(known, "', '") << "'";
+      return diag;
+    }
+    if (size < 1)
+      return model.emitError() << "the size of '" << name << "' is " << size
+                               << ", expected 1 or more";
+    symbols[name] = size;
+  }
+  return success();
+}
+
 LogicalResult InputResolver::bindSymbols() {
   if (batch && *batch < 1)
     return model.emitError()
@@ -77,6 +113,9 @@ LogicalResult InputResolver::bindSymbols() {
     if (getShape(*input).dim_size() == 0)
       continue;
     const Dimension &dim = getShape(*input).dim(0);
+    if (isSymbolic(dim) && symbols.contains(dim.dim_param())) {
+      continue;
+    }
     if (isSymbolic(dim)) {
       bound = true;
       unbound = unbound ? unbound : input;
@@ -103,16 +142,16 @@ FailureOr<int64_t> InputResolver::getSize(const onnx::ValueInfoProto &input,
   const Dimension &dim = getShape(input).dim(index);
   if (!isSymbolic(dim))
     return dim.dim_value();
-  if (index == 0)
-    return batch.value_or(1);
   auto it = symbols.find(dim.dim_param());
   if (it != symbols.end())
     return it->second;
+  if (index == 0)
+    return batch.value_or(1);
   InFlightDiagnostic diag = emitError(input)
                             << "has the unknown dimension " << index;
-  if (!dim.dim_param().empty())
-    diag << " ('" << dim.dim_param() << "')";
-  return diag << "; only the leading dimension may be symbolic";
+  if (dim.dim_param().empty())
+    return diag << ", which has no name to give its size by";
+  return diag << " ('" << dim.dim_param() << "'), whose size is not given";
 }
 
 FailureOr<RankedTensorType>
@@ -135,7 +174,7 @@ FailureOr<SmallVector<RankedTensorType>> InputResolver::resolve() {
   for (const onnx::ValueInfoProto *input : inputs)
     if (failed(check(*input)))
       return failure();
-  if (failed(bindSymbols()))
+  if (failed(checkSizes()) || failed(bindSymbols()))
     return failure();
   SmallVector<RankedTensorType> types;
   for (const onnx::ValueInfoProto *input : inputs) {
@@ -150,8 +189,8 @@ FailureOr<SmallVector<RankedTensorType>> InputResolver::resolve() {
 FailureOr<SmallVector<RankedTensorType>>
 resolveInputTypes(ModelReader &model,
                   ArrayRef<const onnx::ValueInfoProto *> inputs,
-                  std::optional<int64_t> batch) {
-  return InputResolver(model, inputs, batch).resolve();
+                  const ImportOptions &options) {
+  return InputResolver(model, inputs, options).resolve();
 }
 
 } // namespace tarpon

@@ -10,18 +10,22 @@
 
 #include "ModelReader.h"
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "tarpon/Import/OnnxImport.h"
 
-#include <optional>
+#include "mlir/IR/BuiltinTypes.h"
 
 namespace tarpon {
 
-/// One type per input, with the symbolic leading dimensions bound to `batch`,
-/// or to 1 with a warning.
+/// One type per input, with symbolic dimensions bound by the options; leading
+/// ones without a size become 1, with a warning.
 mlir::FailureOr<llvm::SmallVector<mlir::RankedTensorType>>
 resolveInputTypes(ModelReader &model,
                   llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
-                  std::optional<int64_t> batch);
+                  const ImportOptions &options);
+
+/// The symbols of an input's dimensions, "" for those that have none.
+llvm::SmallVector<llvm::StringRef>
+getSymbols(const onnx::ValueInfoProto &input);
 
 } // namespace tarpon
 

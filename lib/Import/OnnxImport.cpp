@@ -43,6 +43,17 @@ static std::vector<std::string> getStrings(Operation *op, StringRef name) {
   return strings;
 }
 
+static std::vector<std::vector<std::string>> getSymbols(Operation *main) {
+  std::vector<std::vector<std::string>> symbols;
+  if (auto inputs = main->getAttrOfType<ArrayAttr>("tarpon.input_symbols"))
+    for (auto input : inputs.getAsRange<ArrayAttr>()) {
+      symbols.emplace_back();
+      for (auto symbol : input.getAsRange<StringAttr>())
+        symbols.back().push_back(symbol.str());
+    }
+  return symbols;
+}
+
 ModelInfo getModelInfo(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
@@ -51,7 +62,8 @@ ModelInfo getModelInfo(ModuleOp module) {
           getString(main, "tarpon.model_sha256"),
           getStrings(main, "tarpon.input_names"),
           getStrings(main, "tarpon.output_names"),
-          getStrings(main, "tarpon.assumed_inputs")};
+          getStrings(main, "tarpon.assumed_inputs"),
+          getSymbols(main)};
 }
 
 } // namespace tarpon

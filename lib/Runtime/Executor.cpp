@@ -15,6 +15,7 @@
 #include "tarpon/Runtime/Candidates.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/HostDevice.h"
+#include "tarpon/Runtime/SizedPackage.h"
 
 #include <algorithm>
 #include <cassert>
@@ -34,6 +35,8 @@ struct Shared {
   std::unique_ptr<Device> owned;
   Device *device = nullptr;
   std::map<std::string, std::unique_ptr<DeviceKernel>> kernels;
+  /// The size of the package's constants.
+  int64_t constantBytes = 0;
   /// The lanes and the dynamic LDS per task of GPUs' kernels.
   std::map<std::string, CodeObjectRange> codeObjects;
 
@@ -78,7 +81,7 @@ struct Executor::State {
   std::shared_ptr<Shared> shared;
   Package package;
   ExecutorOptions options;
-  Memory constants, arena;
+  std::shared_ptr<DeviceMemory> constants, arena;
   Border inputs, outputs;
   std::vector<void *> pointers;
   /// The pointers into the caller's arena, with their offsets.
@@ -95,11 +98,15 @@ struct Executor::State {
                ExecutorOptions options, AlignedBytes constantBytes,
                const State *original);
   Result<std::unique_ptr<Executor>> replicate() const;
+  Result<std::unique_ptr<Executor>>
+  makeFor(std::span<const int64_t> sizes) const;
 
   Device &device() const { return *shared->device; }
+  int64_t getArenaBytes() const;
   Status make(AlignedBytes constantBytes, const State *original);
   Status allocateConstants(AlignedBytes bytes, const State *original);
   Status allocate(AlignedBytes constantBytes, const State *original);
+  Status allocateBorder(const State *original);
   Status prepare();
   Status poison();
   Status fillOutputs(uint8_t value);
@@ -148,7 +155,7 @@ Status Shared::loadKernels(const Package &package) {
   }
   if (!package.codeObjects.empty() || package.kernels.empty())
     return success();
-  std::vector<std::string> symbols;
+  std::vector<std::string> symbols = package.symbols;
   for (const Layer &layer : package.layers)
     for (const Launch &launch : layer.launches)
       symbols.push_back(launch.symbol);
@@ -157,7 +164,8 @@ Status Shared::loadKernels(const Package &package) {
   return load(package.kernels, symbols);
 }
 
-static Status allocateInto(Device &device, Memory &memory, int64_t bytes) {
+template <typename Owner>
+static Status allocateInto(Device &device, Owner &memory, int64_t bytes) {
   Result<Memory> allocated = device.allocate(bytes);
   if (!allocated)
     return allocated.error();
@@ -194,16 +202,29 @@ Status Executor::State::allocateConstants(AlignedBytes bytes,
   return success();
 }
 
+/// The programs of all sizes work in the same arena, of which those for small
+/// sizes touch the beginning.
+int64_t Executor::State::getArenaBytes() const {
+  int64_t bytes = package.arenaBytes;
+  for (const ProgramRange &range : package.programRanges)
+    bytes = std::max(bytes, range.arenaBytes);
+  return bytes;
+}
+
 /// The constants and the inputs of an original are copied on the device.
 Status Executor::State::allocate(AlignedBytes constantBytes,
                                  const State *original) {
   if (Status status = allocateConstants(std::move(constantBytes), original);
       !status)
     return status;
-  if (Status status = allocateInto(
-          device(), arena, options.callerArena ? 0 : package.arenaBytes);
+  if (Status status = allocateInto(device(), arena,
+                                   options.callerArena ? 0 : getArenaBytes());
       !status)
     return status;
+  return allocateBorder(original);
+}
+
+Status Executor::State::allocateBorder(const State *original) {
   if (Status status = inputs.allocate(device(), package.inputs); !status)
     return status;
   for (size_t i = 0; original && i < inputs.staging.size(); ++i)
@@ -223,7 +244,7 @@ Status Executor::State::allocate(AlignedBytes constantBytes,
 void Executor::State::resolve(const BufferRef &buffer) {
   size_t slot = pointers.size();
   auto index = static_cast<size_t>(buffer.offset);
-  auto at = [&](const Memory &memory) {
+  auto at = [&](const std::shared_ptr<DeviceMemory> &memory) {
     return static_cast<char *>(memory->address()) + buffer.offset;
   };
   switch (buffer.space) {
@@ -319,8 +340,11 @@ Executor::State::create(Package package, std::shared_ptr<Shared> on,
   if (Status status = on->loadKernels(package); !status)
     return refusal(package, status.message());
   AlignedBytes bytes = std::move(package.constants);
+  on->constantBytes = static_cast<int64_t>(bytes.size());
   package.constants = {};
-  package.kernels = {};
+  // Decoding a program asks whether there are kernels.
+  if (package.dimensions.empty())
+    package.kernels = {};
   return makeExecutor(std::move(on), std::move(package), options,
                       std::move(bytes), /*original=*/nullptr);
 }
@@ -356,6 +380,34 @@ Result<std::unique_ptr<Executor>> Executor::State::replicate() const {
 
 Result<std::unique_ptr<Executor>> Executor::replicate() const {
   return state->replicate();
+}
+
+/// Constants, arena and kernels are this executor's. The arena is large enough:
+/// decoding compares the program's with what was announced.
+Result<std::unique_ptr<Executor>>
+Executor::State::makeFor(std::span<const int64_t> sizes) const {
+  Result<Program> program = readProgram(package, sizes, shared->constantBytes);
+  if (!program)
+    return program.error();
+  std::unique_ptr<Executor> executor(new Executor());
+  State &made = *executor->state;
+  made.shared = shared;
+  made.options = options;
+  made.package.modelName = package.modelName;
+  static_cast<Program &>(made.package) = std::move(*program);
+  made.constants = constants;
+  made.arena = arena;
+  Status status = made.allocateBorder(/*original=*/nullptr);
+  if (status)
+    status = made.prepare();
+  if (!status)
+    return refusal(package, status.message());
+  return executor;
+}
+
+Result<std::unique_ptr<Executor>>
+Executor::makeFor(std::span<const int64_t> sizes) const {
+  return state->makeFor(sizes);
 }
 
 const Package &Executor::package() const { return state->package; }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A .tpn file is a header of 64 bytes and three sections: the metadata as JSON,
-// the constants, the kernels. Each section starts at a multiple of 64 bytes;
+// A .tpn file is a header of 128 bytes and four sections: the metadata as JSON,
+// the programs of packages of several sizes, the constants, the kernels. Each
+// section starts at a multiple of 64 bytes;
 // the bytes between are zero and included in the section's checksum, so that a
 // checksum covers every byte of the file.
 //
@@ -35,13 +36,13 @@ static_assert(std::endian::native == std::endian::little,
 /// a careless transfer would change.
 static constexpr std::array<char, 8> kMagic = {'\x89', 'T',  'P',    'N',
                                                '\r',   '\n', '\x1a', '\n'};
-/// Version 2: kernels rely on kScratchNoteBytes.
-static constexpr uint32_t kVersion = 2;
+/// Version 3: packages of several sizes.
+static constexpr uint32_t kVersion = 3;
 static constexpr uint64_t kSectionAlignment = 64;
 
 namespace {
 
-enum Section { Metadata, Constants, Kernels, NumSections };
+enum Section { Metadata, Programs, Constants, Kernels, NumSections };
 
 struct Header {
   std::array<char, 8> magic;
@@ -49,16 +50,16 @@ struct Header {
   uint32_t reserved0;
   std::array<uint64_t, NumSections> bytes;
   std::array<uint32_t, NumSections> checksums;
-  std::array<char, 8> reserved1;
+  std::array<char, 60> reserved1;
   /// The CRC of the header's bytes in front of this field.
   uint32_t checksum;
 };
-static_assert(sizeof(Header) == 64, "the header has no implicit padding");
+static_assert(sizeof(Header) == 128, "the header has no implicit padding");
 
 } // namespace
 
 static constexpr std::array<const char *, NumSections> kSectionNames = {
-    "metadata", "constants", "kernels"};
+    "metadata", "programs", "constants", "kernels"};
 
 static uint64_t alignSection(uint64_t bytes) {
   return (bytes + kSectionAlignment - 1) & ~(kSectionAlignment - 1);
@@ -99,7 +100,8 @@ static Status fillParts(const Package &package, FileParts &parts) {
   if (Status status = validatePackage(package); !status)
     return Error{"the package is malformed: " + status.message()};
   parts.metadata = packageMetadataToJson(package);
-  parts.sections = {parts.metadata, package.constants, package.kernels};
+  parts.sections = {parts.metadata, package.programs, package.constants,
+                    package.kernels};
   Header &header = parts.header;
   header.magic = kMagic;
   header.version = kVersion;
@@ -121,11 +123,12 @@ Status writePackage(const Package &package, const std::string &path) {
   FileParts parts;
   if (Status status = fillParts(package, parts); !status)
     return Error{"cannot write '" + path + "': " + status.message()};
-  const auto &[metadata, constants, kernels] = parts.sections;
+  const auto &[metadata, programs, constants, kernels] = parts.sections;
   const auto &padding = parts.padding;
-  return writeFileAtomically(path,
-                             {getBytes(parts.header), metadata, padding[0],
-                              constants, padding[1], kernels, padding[2]});
+  return writeFileAtomically(
+      path, {getBytes(parts.header), metadata, padding[Metadata], programs,
+             padding[Programs], constants, padding[Constants], kernels,
+             padding[Kernels]});
 }
 
 Result<std::string> serializePackage(const Package &package) {
@@ -163,13 +166,14 @@ static Result<Header> readHeader(const InputFile &file,
     return Error{"'" + path + "' is not a Tarpon package"};
   if (available < sizeof(header))
     return damaged(path, "it ends inside its header");
-  if (header.checksum != headerChecksum(header))
-    return damaged(path, "the checksum of its header does not match");
+  // Headers of other versions have their checksums elsewhere.
   if (header.version != kVersion)
     return Error{"package '" + path + "' has format version " +
                  std::to_string(header.version) +
                  ", and this build of Tarpon reads version " +
                  std::to_string(kVersion)};
+  if (header.checksum != headerChecksum(header))
+    return damaged(path, "the checksum of its header does not match");
   return header;
 }
 
@@ -232,6 +236,10 @@ static Result<Package> readAll(const std::string &path, SignedBytes *all) {
   Result<Package> package = packageMetadataFromJson(metadata);
   if (!package)
     return damaged(path, package.message());
+  if (Status status =
+          readSection(*file, path, *header, Programs, package->programs, all);
+      !status)
+    return status.error();
   if (Status status =
           readSection(*file, path, *header, Constants, package->constants, all);
       !status)

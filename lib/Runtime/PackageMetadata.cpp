@@ -99,6 +99,23 @@ static json toJson(const Layer &layer) {
   return result;
 }
 
+static json toJson(const Dimension &dimension) {
+  json places = json::array();
+  for (auto [input, dim] : dimension.places)
+    places.push_back({input, dim});
+  return {{"name", dimension.name},
+          {"low", dimension.low},
+          {"high", dimension.high},
+          {"places", std::move(places)}};
+}
+
+static json toJson(const ProgramRange &range) {
+  return {{"sizes", range.sizes},
+          {"offset", range.offset},
+          {"bytes", range.bytes},
+          {"arena_bytes", range.arenaBytes}};
+}
+
 std::string packageMetadataToJson(const Package &package) {
   json document = {
       {"model", {{"name", package.modelName}, {"sha256", package.modelSha256}}},
@@ -117,6 +134,10 @@ std::string packageMetadataToJson(const Package &package) {
     if (!package.kernelVersion.empty())
       document["gpu"]["kernel_version"] = package.kernelVersion;
   }
+  if (!package.dimensions.empty())
+    document["sizes"] = {{"dimensions", toJson(package.dimensions)},
+                         {"symbols", package.symbols},
+                         {"programs", toJson(package.programRanges)}};
   // Names come from the user's model and need not be UTF-8.
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -240,6 +261,38 @@ static void readCodeObjects(const JsonReader &reader, Package &package) {
     package.kernelVersion = reader.field("kernel_version").string();
 }
 
+static Dimension readDimension(const JsonReader &reader) {
+  Dimension dimension;
+  dimension.name = reader.field("name").string();
+  dimension.low = reader.field("low").integer();
+  dimension.high = reader.field("high").integer();
+  for (const JsonReader &place : reader.field("places").elements()) {
+    std::vector<int64_t> numbers = place.integers();
+    if (numbers.size() == 2)
+      dimension.places.push_back({numbers[0], numbers[1]});
+    else
+      place.expect("an input and a dimension of it");
+  }
+  return dimension;
+}
+
+static ProgramRange readProgramRange(const JsonReader &reader) {
+  ProgramRange range;
+  range.sizes = reader.field("sizes").integers();
+  range.offset = reader.field("offset").integer();
+  range.bytes = reader.field("bytes").integer();
+  range.arenaBytes = reader.field("arena_bytes").integer();
+  return range;
+}
+
+static void readSizes(const JsonReader &reader, Package &package) {
+  for (const JsonReader &dimension : reader.field("dimensions").elements())
+    package.dimensions.push_back(readDimension(dimension));
+  package.symbols = reader.field("symbols").strings();
+  for (const JsonReader &range : reader.field("programs").elements())
+    package.programRanges.push_back(readProgramRange(range));
+}
+
 Result<Package> packageMetadataFromJson(std::string_view text) {
   json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded())
@@ -263,6 +316,8 @@ Result<Package> packageMetadataFromJson(std::string_view text) {
   package.arenaBytes = reader.field("arena_bytes").integer();
   if (reader.has("gpu"))
     readCodeObjects(reader.field("gpu"), package);
+  if (reader.has("sizes"))
+    readSizes(reader.field("sizes"), package);
   if (!error.empty())
     return Error{"in its metadata, " + error};
   return package;

@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PackageValidation.h"
+
 #include "KernelImage.h"
 
 #include "tarpon/Runtime/KernelABI.h"
@@ -22,9 +24,6 @@
 #include <span>
 
 namespace tarpon::runtime {
-
-/// The largest tensor, arena or scratch; sums of a few of them cannot overflow.
-static constexpr int64_t kMaxBytes = int64_t(1) << 47;
 
 /// The largest number of tasks of a launch, which can be counted without
 /// overflow.
@@ -127,15 +126,13 @@ struct Spaces {
   int64_t constantBytes, arenaBytes;
   size_t inputs, outputs;
 
-  explicit Spaces(const Package &package)
-      : constantBytes(static_cast<int64_t>(package.constants.size())),
-        arenaBytes(package.arenaBytes), inputs(package.inputs.size()),
-        outputs(package.outputs.size()) {}
+  Spaces(int64_t constantBytes, const Program &program)
+      : constantBytes(constantBytes), arenaBytes(program.arenaBytes),
+        inputs(program.inputs.size()), outputs(program.outputs.size()) {}
   /// The memory of a candidate's launches.
-  Spaces(const Package &package, const Layer &layer, const Candidate &candidate)
-      : constantBytes(static_cast<int64_t>(package.constants.size())),
-        arenaBytes(candidate.workspaceBytes), inputs(layer.operands.size()),
-        outputs(layer.results.size()) {}
+  Spaces(int64_t constantBytes, const Layer &layer, const Candidate &candidate)
+      : constantBytes(constantBytes), arenaBytes(candidate.workspaceBytes),
+        inputs(layer.operands.size()), outputs(layer.results.size()) {}
 };
 
 } // namespace
@@ -173,7 +170,7 @@ static Status validateLaunch(const Spaces &spaces, const Launch &launch,
   return success();
 }
 
-static Status validateCandidate(const Package &package, const Layer &layer,
+static Status validateCandidate(int64_t constantBytes, const Layer &layer,
                                 const Candidate &candidate) {
   std::string who =
       "candidate '" + candidate.solver + "' of layer " + quoted(layer.name);
@@ -183,40 +180,42 @@ static Status validateCandidate(const Package &package, const Layer &layer,
     return Error{who + " has a workspace of " +
                  std::to_string(candidate.workspaceBytes) + " bytes at " +
                  std::to_string(candidate.workspaceOffset)};
-  Spaces spaces(package, layer, candidate);
+  Spaces spaces(constantBytes, layer, candidate);
   for (const Launch &launch : candidate.launches)
     if (Status status = validateLaunch(spaces, launch, who); !status)
       return status;
   return success();
 }
 
-static Status validateCandidates(const Package &package, const Layer &layer) {
+static Status validateCandidates(const Package &package, const Spaces &spaces,
+                                 const Layer &layer) {
   std::string who = "layer " + quoted(layer.name);
   if (!layer.candidates.empty() &&
       package.getKernelForm() != KernelForm::CodeObjects)
     return Error{who + " has candidates, but the package has no code objects"};
-  Spaces spaces(package);
   for (const std::vector<BufferRef> *list : {&layer.operands, &layer.results})
     for (const BufferRef &buffer : *list)
       if (Status status = validateBuffer(spaces, buffer, who); !status)
         return status;
   for (const Candidate &candidate : layer.candidates)
-    if (Status status = validateCandidate(package, layer, candidate); !status)
+    if (Status status =
+            validateCandidate(spaces.constantBytes, layer, candidate);
+        !status)
       return status;
   return success();
 }
 
 static bool isCost(double value) { return std::isfinite(value) && value >= 0; }
 
-static Status validateLayer(const Package &package, const Layer &layer) {
+static Status validateLayer(const Package &package, const Spaces &spaces,
+                            const Layer &layer) {
   std::string who = "layer " + quoted(layer.name);
   if (!isCost(layer.flops) || !isCost(layer.bytes))
     return Error{who + " has a negative or infinite count of flops or bytes"};
-  Spaces spaces(package);
   for (const Launch &launch : layer.launches)
     if (Status status = validateLaunch(spaces, launch, who); !status)
       return status;
-  return validateCandidates(package, layer);
+  return validateCandidates(package, spaces, layer);
 }
 
 bool isElf(std::span<const char> bytes) {
@@ -276,11 +275,9 @@ static Status validateCodeObjectLaunches(const Package &package,
   return success();
 }
 
-static Status validateCodeObjects(const Package &package) {
-  for (const CodeObjectRange &object : package.codeObjects)
-    if (Status status = validateCodeObject(package, object); !status)
-      return status;
-  for (const Layer &layer : package.layers) {
+static Status validateCodeObjects(const Package &package,
+                                  const Program &program) {
+  for (const Layer &layer : program.layers) {
     if (Status status =
             validateCodeObjectLaunches(package, layer.launches, layer.name);
         !status)
@@ -297,40 +294,60 @@ static Status validateCodeObjects(const Package &package) {
 static Status validateSharedObject(const Package &package) {
   if (!package.codeObjects.empty())
     return Error{"it has code objects but names no chip"};
-  bool needed = false;
-  for (const Layer &layer : package.layers)
-    needed |= !layer.launches.empty();
   if (package.kernels.empty())
-    return needed ? Status(Error{"it has launches but no kernels"}) : success();
+    return success();
   if (!isElf(package.kernels))
     return Error{"its kernels are not an ELF shared object"};
   return validateKernelImage(package.kernels);
 }
 
 static Status validateKernels(const Package &package) {
-  switch (package.getKernelForm()) {
-  case KernelForm::SharedObject:
+  if (package.getKernelForm() == KernelForm::SharedObject)
     return validateSharedObject(package);
-  case KernelForm::CodeObjects:
-    return validateCodeObjects(package);
-  }
+  for (const CodeObjectRange &object : package.codeObjects)
+    if (Status status = validateCodeObject(package, object); !status)
+      return status;
   return success();
 }
 
-Status validatePackage(const Package &package) {
-  if (package.arenaBytes < 0 || package.arenaBytes > kMaxBytes)
-    return Error{"it has an arena of " + std::to_string(package.arenaBytes) +
+/// Checks that there are kernels where there are launches.
+static Status validateLaunches(const Package &package, const Program &program) {
+  if (package.getKernelForm() == KernelForm::CodeObjects)
+    return validateCodeObjects(package, program);
+  bool needed = false;
+  for (const Layer &layer : program.layers)
+    needed |= !layer.launches.empty();
+  return needed && package.kernels.empty()
+             ? Status(Error{"it has launches but no kernels"})
+             : success();
+}
+
+Status validateProgram(const Package &package, int64_t constantBytes,
+                       const Program &program) {
+  if (program.arenaBytes < 0 || program.arenaBytes > kMaxBytes)
+    return Error{"it has an arena of " + std::to_string(program.arenaBytes) +
                  " bytes"};
-  if (Status status = validateTensors(package.inputs, "input"); !status)
+  if (Status status = validateTensors(program.inputs, "input"); !status)
     return status;
-  if (Status status = validateTensors(package.outputs, "output"); !status)
+  if (Status status = validateTensors(program.outputs, "output"); !status)
     return status;
-  if (Status status = validateSizes(package.outputs); !status)
+  if (Status status = validateSizes(program.outputs); !status)
     return status;
-  for (const Layer &layer : package.layers)
-    if (Status status = validateLayer(package, layer); !status)
+  Spaces spaces(constantBytes, program);
+  for (const Layer &layer : program.layers)
+    if (Status status = validateLayer(package, spaces, layer); !status)
       return status;
-  return validateKernels(package);
+  return validateLaunches(package, program);
+}
+
+Status validatePackage(const Package &package) {
+  if (Status status = validateProgram(
+          package, static_cast<int64_t>(package.constants.size()), package);
+      !status)
+    return status;
+  if (Status status = validateKernels(package); !status)
+    return status;
+  return validateDimensions(package);
 }
 
 std::optional<int64_t> countElements(const std::vector<int64_t> &shape,

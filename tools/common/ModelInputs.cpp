@@ -8,11 +8,14 @@
 #include "ModelInputs.h"
 
 #include "tarpon/Runtime/Npy.h"
+#include "tarpon/Runtime/SizedPackage.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -69,10 +72,21 @@ static std::optional<size_t> findInput(const Package &package,
   return best;
 }
 
-static Result<std::vector<HostTensor>>
-readInputs(const Package &package, const std::vector<std::string> &arguments,
-           TensorReader readTensor) {
-  std::vector<std::optional<HostTensor>> found(package.inputs.size());
+namespace {
+
+/// A tensor with the name of its file.
+struct FileTensor {
+  HostTensor tensor;
+  std::string path;
+};
+
+} // namespace
+
+/// Returns the tensors in the order of the inputs, whose shapes need not fit.
+static Result<std::vector<FileTensor>>
+readFiles(const Package &package, const std::vector<std::string> &arguments,
+          TensorReader readTensor) {
+  std::vector<std::optional<FileTensor>> found(package.inputs.size());
   for (const std::string &argument : arguments) {
     std::optional<size_t> index = findInput(package, argument);
     if (!index)
@@ -86,13 +100,9 @@ readInputs(const Package &package, const std::vector<std::string> &arguments,
     Result<HostTensor> tensor = readTensor(path);
     if (!tensor)
       return tensor.error();
-    if (Status status = fitTensor(
-            info, *tensor, "input '" + info.name + "' from '" + path + "'");
-        !status)
-      return status.error();
-    found[*index] = std::move(*tensor);
+    found[*index] = {std::move(*tensor), std::move(path)};
   }
-  std::vector<HostTensor> inputs;
+  std::vector<FileTensor> inputs;
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i])
       return Error{"input '" + package.inputs[i].name +
@@ -103,11 +113,80 @@ readInputs(const Package &package, const std::vector<std::string> &arguments,
   return inputs;
 }
 
+static Status takeSizesOf(const std::vector<FileTensor> &inputs,
+                          Package &package) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const FileTensor &input : inputs)
+    shapes.push_back(input.tensor.shape);
+  Result<std::vector<int64_t>> sizes = findSizes(package, shapes);
+  if (!sizes)
+    return sizes.error();
+  Result<Package> chosen = takeProgram(std::move(package), *sizes);
+  if (!chosen)
+    return chosen.error();
+  package = std::move(*chosen);
+  return success();
+}
+
+static Result<std::vector<HostTensor>>
+readInputs(Package &package, const std::vector<std::string> &arguments,
+           TensorReader readTensor) {
+  Result<std::vector<FileTensor>> files =
+      readFiles(package, arguments, readTensor);
+  if (!files)
+    return files.error();
+  if (!package.dimensions.empty())
+    if (Status status = takeSizesOf(*files, package); !status)
+      return status.error();
+  std::vector<HostTensor> inputs;
+  for (size_t i = 0; i < files->size(); ++i) {
+    const TensorInfo &info = package.inputs[i];
+    auto &[tensor, path] = (*files)[i];
+    if (Status status = fitTensor(
+            info, tensor, "input '" + info.name + "' from '" + path + "'");
+        !status)
+      return status.error();
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+Result<std::pair<std::string, int64_t>> parseSize(const std::string &text) {
+  // Names may contain '='.
+  size_t equals = text.rfind('=');
+  int64_t size = 0;
+  const char *end = text.data() + text.size();
+  if (equals == std::string::npos || equals == 0 ||
+      std::from_chars(text.data() + equals + 1, end, size).ptr != end ||
+      size < 1)
+    return Error{"expected NAME=SIZE, got '" + text + "'"};
+  return std::pair(text.substr(0, equals), size);
+}
+
+Status chooseSizes(Package &package, const std::vector<std::string> &sizes) {
+  std::map<std::string, int64_t> named;
+  for (const std::string &text : sizes)
+    named.insert(*parseSize(text));
+  Result<std::vector<int64_t>> found = nameSizes(package, named);
+  if (!found)
+    return found.error();
+  for (size_t i = 0; i < found->size(); ++i)
+    std::printf("the size of %s is %lld\n", package.dimensions[i].name.c_str(),
+                static_cast<long long>((*found)[i]));
+  Result<Package> chosen = takeProgram(std::move(package), *found);
+  if (!chosen)
+    return chosen.error();
+  package = std::move(*chosen);
+  return success();
+}
+
 Result<std::vector<HostTensor>>
-makeInputs(const Package &package, const std::vector<std::string> &arguments,
+makeInputs(Package &package, const std::vector<std::string> &arguments,
            TensorReader readTensor, uint64_t seed) {
   if (!arguments.empty())
     return readInputs(package, arguments, readTensor);
+  if (Status status = chooseSizes(package, std::vector<std::string>()); !status)
+    return status.error();
   std::printf("inputs are generated from seed %llu\n",
               static_cast<unsigned long long>(seed));
   return makeRandomInputs(package, seed);

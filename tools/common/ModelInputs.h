@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarpon {
@@ -29,11 +30,20 @@ runtime::Status fitTensor(const runtime::TensorInfo &info,
 
 /// Reads the model's inputs, in their order, from arguments NAME=FILE; each
 /// input has to occur once. Without arguments, generates them from `seed` and
-/// prints a line about it on stdout.
+/// prints a line about it on stdout. A package of several sizes becomes one of
+/// the sizes of the inputs, of the lowest ones if they are generated.
 runtime::Result<std::vector<runtime::HostTensor>>
-makeInputs(const runtime::Package &package,
-           const std::vector<std::string> &arguments, TensorReader readTensor,
-           uint64_t seed);
+makeInputs(runtime::Package &package, const std::vector<std::string> &arguments,
+           TensorReader readTensor, uint64_t seed);
+
+/// Parses "NAME=SIZE", the size of a dimension of the model.
+runtime::Result<std::pair<std::string, int64_t>>
+parseSize(const std::string &text);
+
+/// Makes a package of several sizes one of those that "NAME=SIZE" say, of the
+/// lowest ones where they say nothing. The texts have been checked.
+runtime::Status chooseSizes(runtime::Package &package,
+                            const std::vector<std::string> &sizes);
 
 /// Writes DIR/0.npy, DIR/1.npy, ...; creates the folder if there is none.
 runtime::Status writeOutputs(const std::vector<runtime::HostTensor> &outputs,

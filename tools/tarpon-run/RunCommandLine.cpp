@@ -14,6 +14,7 @@
 
 #include "Messages.h"
 #include "NumberRange.h"
+#include "SizeOptions.h"
 #include "UsageError.h"
 
 #include <CLI/CLI.hpp>
@@ -37,6 +38,7 @@ void run::addOptions(CLI::App &app, Arguments &arguments) {
       ->type_name("NAME=FILE.npy")
       ->expected(1)
       ->take_all();
+  addSizes(app, arguments.sizes);
   app.add_option("--require-signature", arguments.publicKey,
                  "Refuse a package that is not signed with this key")
       ->type_name("KEY.pub");

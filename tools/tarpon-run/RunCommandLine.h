@@ -26,6 +26,8 @@ struct Arguments {
   std::string publicKey;
   /// NAME=FILE.npy for each input; none to generate all inputs from the seed.
   std::vector<std::string> inputs;
+  /// NAME=SIZE for dimensions of a package of several sizes.
+  std::vector<std::string> sizes;
   std::string outputDir;
   uint64_t seed = 0;
   /// 0: one per core.

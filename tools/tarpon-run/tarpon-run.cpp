@@ -34,6 +34,13 @@ static Result<Instance> makeInstance(const run::Arguments &arguments) {
           : readSignedPackage(arguments.package, arguments.publicKey);
   if (!package)
     return package.error();
+  if (!arguments.sizes.empty())
+    if (Status status = chooseSizes(*package, arguments.sizes); !status)
+      return status.error();
+  Result<std::vector<HostTensor>> inputs =
+      makeInputs(*package, arguments.inputs, readTensor, arguments.seed);
+  if (!inputs)
+    return inputs.error();
   ExecutorOptions options;
   options.threads = static_cast<int>(arguments.threads);
   options.paddedBuffers = true;
@@ -41,10 +48,6 @@ static Result<Instance> makeInstance(const run::Arguments &arguments) {
       Executor::create(std::move(*package), options);
   if (!executor)
     return executor.error();
-  Result<std::vector<HostTensor>> inputs = makeInputs(
-      (*executor)->package(), arguments.inputs, readTensor, arguments.seed);
-  if (!inputs)
-    return inputs.error();
   return Instance::create(std::move(*executor), std::move(*inputs));
 }
 

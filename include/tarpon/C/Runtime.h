@@ -95,6 +95,13 @@ typedef struct tarpon_tensor_info {
   size_t bytes;
 } tarpon_tensor_info;
 
+/// A dimension of a model's inputs of which runs may choose the size, such as
+/// the batch. `name` lives as long as the model.
+typedef struct tarpon_dimension {
+  const char *name;
+  int64_t low, high;
+} tarpon_dimension;
+
 /// The elements of an input, which a run reads.
 typedef struct tarpon_input {
   const void *data;
@@ -137,6 +144,21 @@ int tarpon_model_threads(const tarpon_model *model);
 
 size_t tarpon_model_num_inputs(const tarpon_model *model);
 size_t tarpon_model_num_outputs(const tarpon_model *model);
+
+/// The number of dimensions whose sizes runs may choose: 0 for most models.
+size_t tarpon_model_num_dimensions(const tarpon_model *model);
+
+/// Describes such a dimension.
+tarpon_status tarpon_model_dimension(const tarpon_model *model, size_t index,
+                                     tarpon_dimension *dimension);
+
+/// Chooses the sizes for the runs that follow, one per dimension; at first they
+/// are the lowest. Inputs and outputs have other shapes then, which
+/// tarpon_model_input and tarpon_model_output tell. Sizes that are chosen for
+/// the first time cost less than a millisecond and the memory for inputs and
+/// outputs, which is kept.
+tarpon_status tarpon_model_set_sizes(tarpon_model *model, const int64_t *sizes,
+                                     size_t num_sizes);
 
 /// Describe an input or output, in the order of the ONNX file.
 tarpon_status tarpon_model_input(const tarpon_model *model, size_t index,

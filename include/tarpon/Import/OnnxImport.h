@@ -32,6 +32,9 @@ struct ImportOptions {
   /// The size of symbolic leading dimensions, and of every other dimension that
   /// has the same symbol. Without it they become 1, with a warning.
   std::optional<int64_t> batch;
+  /// The sizes of symbolic dimensions, by their symbols; the others are bound
+  /// by `batch`.
+  std::map<std::string, int64_t> dims;
 
   /// Values of model inputs, by name, that may be assumed where an operator
   /// needs a compile-time constant (the shape of a Reshape). Such an input
@@ -57,15 +60,18 @@ struct ModelInfo {
   /// The inputs of ImportOptions::assumedInputs whose values an operator
   /// needed.
   std::vector<std::string> assumedInputs;
+  /// For each input the symbols of its dimensions, "" for those without one.
+  /// Empty if no input has any.
+  std::vector<std::vector<std::string>> symbols;
 };
 
 /// Imports the model at `path` as func.func @main, one argument per graph input
 /// that has no initialiser, with the discardable attributes tarpon.model_name,
 /// tarpon.model_sha256 (see ImportOptions::digest), tarpon.input_names,
-/// tarpon.output_names and, if there are any, tarpon.assumed_inputs and
-/// tarpon.output_sizes (see docs/design.md, section 4). The location of every
-/// op is a NameLoc of its node inside the file's. On failure, emits diagnostics
-/// and returns null.
+/// tarpon.output_names and, if there are any, tarpon.input_symbols,
+/// tarpon.assumed_inputs and tarpon.output_sizes (see docs/design.md, section
+/// 4). The location of every op is a NameLoc of its node inside the file's. On
+/// failure, emits diagnostics and returns null.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
                                              llvm::StringRef path,
                                              const ImportOptions &options = {});

@@ -59,9 +59,17 @@ public:
   /// that the replica of an executor that has run can be enqueued. For
   /// measuring on rotating buffers.
   Result<std::unique_ptr<Executor>> replicate() const;
+
+  /// Makes an executor for certain sizes of the package's dimensions, which
+  /// runs on this one's device, kernels, constants and arena: of all of them
+  /// only one may run at a time. They may be destroyed in any order. An error
+  /// names the dimension whose size the package is not for.
+  Result<std::unique_ptr<Executor>>
+  makeFor(std::span<const int64_t> sizes) const;
   ~Executor();
 
-  /// The package without its constants and kernels, which live in the executor.
+  /// The package without its constants, which live in the executor. Of one that
+  /// makeFor() has made, the program and the model's name.
   const Package &package() const;
   Device &device() const;
 

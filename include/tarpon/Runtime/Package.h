@@ -123,8 +123,40 @@ enum class KernelForm : uint8_t {
                 ///< CodeObjectRange
 };
 
-/// A compiled model.
-struct Package {
+/// What runs for inputs of certain shapes: the launches, and the memory that
+/// they work on.
+struct Program {
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::vector<Layer> layers;
+  int64_t arenaBytes = 0;
+};
+
+/// A dimension of a model's inputs of which each run may choose the size.
+struct Dimension {
+  /// The model's symbol: "batch".
+  std::string name;
+  int64_t low = 1, high = 1;
+  /// The places of the dimension: an input, and a dimension of it.
+  struct Place {
+    int64_t input = 0, dim = 0;
+  };
+  std::vector<Place> places = {};
+};
+
+/// The place of the program for certain sizes; see SizedPackage.h.
+struct ProgramRange {
+  /// One for each dimension of the package.
+  std::vector<int64_t> sizes;
+  /// The place in Package::programs.
+  int64_t offset = 0, bytes = 0;
+  /// Program::arenaBytes.
+  int64_t arenaBytes = 0;
+};
+
+/// A compiled model. Its own program is the only one, or, if it has dimensions,
+/// the one for their lowest sizes.
+struct Package : Program {
   std::string modelName;
   std::string modelSha256;
   /// Architecture, for example "x86-64"; "amdgcn" for AMD GPUs and
@@ -143,10 +175,13 @@ struct Package {
   /// The global choice: "fp32", "nhwc", "on".
   std::string dtype, layout, fusion;
 
-  std::vector<TensorInfo> inputs;
-  std::vector<TensorInfo> outputs;
-  std::vector<Layer> layers;
-  int64_t arenaBytes = 0;
+  /// The dimensions whose sizes a run chooses; most packages have none.
+  std::vector<Dimension> dimensions;
+  /// With dimensions: the symbols of the kernels of all programs, and a program
+  /// for each choice of sizes.
+  std::vector<std::string> symbols;
+  std::vector<ProgramRange> programRanges;
+  std::vector<char> programs;
 
   /// Packed weights and other constants.
   AlignedBytes constants;

@@ -69,6 +69,12 @@ static Status runPasses(func::FuncOp function, const std::string &what,
   return runtime::success();
 }
 
+ModelCompiler::ModelCompiler(ModuleOp module, KernelCompiler &compiler)
+    : module(module), compiler(compiler),
+      packager([this](func::FuncOp function) {
+        return buildPackage(function, this->compiler);
+      }) {}
+
 func::FuncOp ModelCompiler::getMain() {
   return *module.getOps<func::FuncOp>().begin();
 }
@@ -213,6 +219,7 @@ static LayerRecord makeRecord(const runtime::Layer &layer,
 
 Result<CompiledModel>
 ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
+                             const Packager &makePackage,
                              const CandidateSource &candidates) {
   std::map<std::string, SolvedProblem> solutions;
   std::string problemError;
@@ -241,7 +248,7 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
   });
   if (!lowered)
     return problemError.empty() ? lowered.error() : Error{problemError};
-  Result<runtime::Package> package = buildPackage(function, compiler);
+  Result<runtime::Package> package = makePackage(function);
   if (!package)
     return package.error();
   if (candidates)
@@ -261,7 +268,7 @@ ModelCompiler::lowerFunction(func::FuncOp function, const SolutionSource &solve,
 Result<CompiledModel> ModelCompiler::lower(PreparedModel model,
                                            const SolutionSource &solve,
                                            const CandidateSource &candidates) {
-  return lowerFunction(*model.function, solve, candidates);
+  return lowerFunction(*model.function, solve, packager, candidates);
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,7 +283,10 @@ Status ModelCompiler::calibrate(Fusion fusion, const CalibrationInputs &inputs,
   if (!function)
     return function.error();
   auto compile = [&](func::FuncOp exposed) -> Result<runtime::Package> {
-    Result<CompiledModel> model = lowerFunction(exposed, solve);
+    Result<CompiledModel> model =
+        lowerFunction(exposed, solve, [this](func::FuncOp main) {
+          return buildPackage(main, compiler);
+        });
     if (!model)
       return model.error();
     return std::move(model->package);

@@ -62,8 +62,9 @@ struct CompiledModel {
 /// Makes packages of one imported model. Diagnostics of passes become errors.
 class ModelCompiler {
 public:
-  ModelCompiler(mlir::ModuleOp module, KernelCompiler &compiler)
-      : module(module), compiler(compiler) {}
+  ModelCompiler(mlir::ModuleOp module, KernelCompiler &compiler);
+  ModelCompiler(const ModelCompiler &) = delete;
+  ModelCompiler &operator=(const ModelCompiler &) = delete;
 
   /// Does the simplification that all choices share. Must be called first,
   /// once.
@@ -80,6 +81,11 @@ public:
   runtime::Result<CompiledModel> lower(PreparedModel model,
                                        const SolutionSource &solve,
                                        const CandidateSource &candidates = {});
+
+  /// Sets how lower() makes a package; by default, buildPackage does.
+  using Packager = std::function<runtime::Result<runtime::Package>(
+      mlir::func::FuncOp function)>;
+  void setPackager(Packager value) { packager = std::move(value); }
 
   /// Measures the ranges for int8 unless they are known.
   runtime::Status calibrate(Fusion fusion, const CalibrationInputs &inputs,
@@ -106,10 +112,12 @@ private:
   mark(const GlobalChoice &choice);
   runtime::Result<CompiledModel>
   lowerFunction(mlir::func::FuncOp function, const SolutionSource &solve,
+                const Packager &package,
                 const CandidateSource &candidates = {});
 
   mlir::ModuleOp module;
   KernelCompiler &compiler;
+  Packager packager;
   std::optional<RangeMethod> rangeMethod;
   std::map<Fusion, std::vector<TensorRange>> rangesByFusion;
 };

@@ -27,12 +27,17 @@ public:
       : file(file), model(model), options(options) {
     for (const LayerRecord &layer : file.getWinner().layers)
       records.try_emplace(layer.problem, &layer);
+    if (options.otherSizes)
+      for (const LayerRecord &layer : file.getWinner().layers)
+        recordsByName.try_emplace(layer.name, &layer);
   }
 
   Result<ReplayedModel> run();
 
 private:
   Status checkOrigin();
+  const LayerRecord *findRecord(const Problem &problem,
+                                const std::string &layer) const;
   Result<Solution> solve(const Problem &problem, const std::string &layer);
   Solution getDefault(const Problem &problem) const;
   /// Explains why the record cannot be used; empty if it can.
@@ -43,14 +48,20 @@ private:
   const ReplayOptions &options;
   /// Layers that pose the same problem have the same solution.
   std::map<std::string, const LayerRecord *> records;
+  /// With ReplayOptions::otherSizes only.
+  std::map<std::string, const LayerRecord *> recordsByName;
   std::vector<std::string> replaced;
+  size_t numReplaced = 0;
 };
 
 } // namespace
 
 Status Replayer::checkOrigin() {
-  if (Status status = checkModel(file, model.describeModel(), options.path);
-      !status)
+  TuningFile::Model described = model.describeModel();
+  // Those who compile several sizes have read the whole model once.
+  if (options.otherSizes)
+    described = {file.model.sha256, described.name, file.model.inputs};
+  if (Status status = checkModel(file, described, options.path); !status)
     return status;
   Status status =
       checkTarget(file, model.getKernelCompiler().getTarget(), options.path);
@@ -90,10 +101,17 @@ Solution Replayer::getDefault(const Problem &problem) const {
   return solution;
 }
 
+const LayerRecord *Replayer::findRecord(const Problem &problem,
+                                        const std::string &layer) const {
+  if (auto found = records.find(problem.key()); found != records.end())
+    return found->second;
+  auto found = recordsByName.find(layer);
+  return found == recordsByName.end() ? nullptr : found->second;
+}
+
 Result<Solution> Replayer::solve(const Problem &problem,
                                  const std::string &layer) {
-  auto found = records.find(problem.key());
-  const LayerRecord *record = found == records.end() ? nullptr : found->second;
+  const LayerRecord *record = findRecord(problem, layer);
   // This is done when the package is built, so that no layer has a record of
   // it.
   if (!record && movesConstant(problem))
@@ -106,6 +124,10 @@ Result<Solution> Replayer::solve(const Problem &problem,
     solution.config = record->config;
     solution.source = record->source;
     return solution;
+  }
+  if (options.otherSizes) {
+    ++numReplaced;
+    return options.otherwise(problem, layer);
   }
   std::string text = "layer '" + layer + "': " + options.path + " " + reason;
   if (!options.anyway)
@@ -142,7 +164,7 @@ Result<ReplayedModel> Replayer::run() {
         record->second->config == layer.config)
       layer.timing = record->second->timing;
   }
-  return ReplayedModel{std::move(*compiled), std::move(replaced)};
+  return ReplayedModel{std::move(*compiled), std::move(replaced), numReplaced};
 }
 
 Result<ReplayedModel> tarpon::replayTuningFile(const TuningFile &file,

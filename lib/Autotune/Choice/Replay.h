@@ -23,6 +23,10 @@ struct ReplayOptions {
   std::string path;
   /// Replaces solutions that do not fit instead of refusing the file.
   bool anyway = false;
+  /// Takes a file of other sizes of the inputs: layers whose problems it does
+  /// not know take the solutions of the layers of their names, and those that
+  /// no record fits are counted, not described.
+  bool otherSizes = false;
   /// Gives the solution of a layer whose record does not fit.
   SolutionSource otherwise;
   /// Gives candidates beside the file's solutions.
@@ -33,6 +37,8 @@ struct ReplayedModel {
   CompiledModel model;
   /// One sentence for each replaced solution.
   std::vector<std::string> replaced;
+  /// With ReplayOptions::otherSizes, the number of replaced solutions.
+  size_t numReplaced = 0;
 };
 
 /// Compiles the file's winner without measuring.

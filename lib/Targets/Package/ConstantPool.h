@@ -23,6 +23,8 @@ public:
   /// Reserves memory, so that adding a constant copies only that one.
   void reserve(int64_t numBytes) { bytes.reserve(numBytes); }
 
+  bool isEmpty() const { return bytes.empty(); }
+
   /// Returns the offset of these bytes, aligned for kernels; equal bytes share
   /// one.
   int64_t add(llvm::ArrayRef<char> constant);

@@ -7,8 +7,6 @@
 
 #include "PackageAssembler.h"
 
-#include "ConstantPool.h"
-
 #include "tarpon/IR/ParallelFor.h"
 #include "tarpon/Problem/PerfConfigJson.h"
 #include "tarpon/Solver/SolverRegistry.h"
@@ -139,106 +137,41 @@ static LayerConstants makeConstants(const PlannedLayer &layer) {
 }
 
 //===----------------------------------------------------------------------===//
-// Assembling
+// Binding the layers of a program
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-class Assembler {
+class LayerBinder {
 public:
-  Assembler(Package package, std::vector<PlannedLayer> layers,
-            KernelCompiler &compiler)
-      : package(std::move(package)), layers(std::move(layers)),
-        compiler(compiler) {}
+  LayerBinder(std::vector<PlannedLayer> layers, ConstantPool &pool,
+              std::vector<runtime::Layer> &bound)
+      : layers(std::move(layers)), pool(pool), bound(bound) {}
 
-  Result<Package> run();
+  llvm::ArrayRef<PlannedLayer> getLayers() const { return layers; }
+  /// Called once for each layer, from any thread.
+  void pack(size_t layer) { take(layer, makeConstants(layers[layer])); }
 
 private:
-  struct Kernel {
-    std::string solver;
-    KernelSource source;
-    Object object;
-  };
-
-  void collectKernels();
-  void reserveConstants();
-  Status compileAndPack();
-  Status link();
-  void takeConstants(size_t layer, LayerConstants constants);
+  void take(size_t layer, LayerConstants constants);
   void addLayer(PlannedLayer &layer, const LayerConstants &constants);
   BufferRef bind(const PlannedLayer &layer, const LayerConstants &constants,
                  const BufferSlot &slot);
 
-  Package package;
   std::vector<PlannedLayer> layers;
-  KernelCompiler &compiler;
-  std::map<std::string, Kernel> kernels;
-  /// Guards the layers of the package, and the members below.
+  /// Guards the members below.
   std::mutex mutex;
-  ConstantPool pool;
+  ConstantPool &pool;
+  std::vector<runtime::Layer> &bound;
   /// Constants of layers that wait for earlier layers, by layer.
   std::map<size_t, LayerConstants> early;
 };
 
 } // namespace
 
-/// A symbol names everything that its code depends on, so that solvers may
-/// share kernels: some are made from the launches of others.
-void Assembler::collectKernels() {
-  for (const PlannedLayer &layer : layers)
-    for (const LaunchPlan &launch : layer.plan.launches)
-      kernels.try_emplace(
-          launch.kernel.symbol,
-          Kernel{layer.layer.solver, getKernelSource(launch), nullptr});
-}
-
-/// Packed constants have the size of their operands, except for those of
-/// Winograd and FFT, which are a part of a model's. Reserved memory that is not
-/// used is never touched.
-void Assembler::reserveConstants() {
-  constexpr int64_t kGrowth = 2;
-  int64_t bytes = 0;
-  for (const PlannedLayer &layer : layers)
-    bytes += layer.constantBytes;
-  pool.reserve(kGrowth * bytes);
-}
-
-Status Assembler::compileAndPack() {
-  // Kernels come first, since they take longest.
-  std::vector<std::function<Status()>> jobs;
-  for (auto &entry : kernels)
-    jobs.push_back([this, &kernel = entry.second]() -> Status {
-      Result<Object> object = compiler.getObject(kernel.solver, kernel.source);
-      if (!object)
-        return object.error();
-      kernel.object = *object;
-      return runtime::success();
-    });
-  for (size_t i = 0; i < layers.size(); ++i)
-    jobs.push_back([this, i]() -> Status {
-      takeConstants(i, makeConstants(layers[i]));
-      return runtime::success();
-    });
-  return runJobs(jobs, compiler.getTarget().threads);
-}
-
-Status Assembler::link() {
-  if (kernels.empty())
-    return runtime::success();
-  KernelObjects objects;
-  for (const auto &[symbol, kernel] : kernels)
-    objects[symbol] = kernel.object;
-  Result<LinkedKernels> linked = compiler.link(objects);
-  if (!linked)
-    return linked.error();
-  package.kernels = std::move(linked->bytes);
-  package.codeObjects = std::move(linked->codeObjects);
-  return runtime::success();
-}
-
-BufferRef Assembler::bind(const PlannedLayer &layer,
-                          const LayerConstants &constants,
-                          const BufferSlot &slot) {
+BufferRef LayerBinder::bind(const PlannedLayer &layer,
+                            const LayerConstants &constants,
+                            const BufferSlot &slot) {
   switch (slot.kind) {
   case BufferSlot::Operand: {
     const OperandBinding &operand = layer.operands[slot.index];
@@ -260,14 +193,15 @@ BufferRef Assembler::bind(const PlannedLayer &layer,
 /// Adds the layers in their order, as soon as their constants exist: packed
 /// constants are copied while they are in the caches, and their memory is
 /// reused.
-void Assembler::takeConstants(size_t layer, LayerConstants constants) {
+void LayerBinder::take(size_t layer, LayerConstants constants) {
   std::lock_guard<std::mutex> lock(mutex);
   early.emplace(layer, std::move(constants));
-  while (auto next = early.extract(package.layers.size()))
+  while (auto next = early.extract(bound.size()))
     addLayer(layers[next.key()], next.mapped());
 }
 
-void Assembler::addLayer(PlannedLayer &layer, const LayerConstants &constants) {
+void LayerBinder::addLayer(PlannedLayer &layer,
+                           const LayerConstants &constants) {
   for (const LaunchPlan &plan : layer.plan.launches) {
     runtime::Launch launch;
     launch.symbol = plan.kernel.symbol;
@@ -278,30 +212,103 @@ void Assembler::addLayer(PlannedLayer &layer, const LayerConstants &constants) {
       launch.buffers.push_back(bind(layer, constants, slot));
     layer.layer.launches.push_back(std::move(launch));
   }
-  package.layers.push_back(std::move(layer.layer));
+  bound.push_back(std::move(layer.layer));
 }
 
-Result<Package> Assembler::run() {
+//===----------------------------------------------------------------------===//
+// Assembling
+//===----------------------------------------------------------------------===//
+
+/// A symbol names everything that its code depends on, so that solvers may
+/// share kernels: some are made from the launches of others. Kernels of earlier
+/// programs have been compiled.
+void PackageAssembler::collectKernels(llvm::ArrayRef<PlannedLayer> layers,
+                                      std::vector<Kernel *> &missing) {
+  for (const PlannedLayer &layer : layers)
+    for (const LaunchPlan &launch : layer.plan.launches) {
+      auto [kernel, isNew] = kernels.try_emplace(
+          launch.kernel.symbol,
+          Kernel{layer.layer.solver, getKernelSource(launch), nullptr});
+      if (isNew)
+        missing.push_back(&kernel->second);
+    }
+}
+
+/// Packed constants have the size of their operands, except for those of
+/// Winograd and FFT, which are a part of a model's. Reserved memory that is not
+/// used is never touched.
+static int64_t guessConstantBytes(llvm::ArrayRef<PlannedLayer> layers) {
+  constexpr int64_t kGrowth = 2;
+  int64_t bytes = 0;
+  for (const PlannedLayer &layer : layers)
+    bytes += layer.constantBytes;
+  return kGrowth * bytes;
+}
+
+Status PackageAssembler::add(runtime::Program &program,
+                             std::vector<PlannedLayer> layers) {
+  // Programs behind the first have mostly its constants.
+  if (pool.isEmpty())
+    pool.reserve(guessConstantBytes(layers));
+  std::vector<Kernel *> missing;
+  collectKernels(layers, missing);
+  LayerBinder binder(std::move(layers), pool, program.layers);
+  // Kernels come first, since they take longest.
+  std::vector<std::function<Status()>> jobs;
+  for (Kernel *kernel : missing)
+    jobs.push_back([this, kernel]() -> Status {
+      Result<Object> object =
+          compiler.getObject(kernel->solver, kernel->source);
+      if (!object)
+        return object.error();
+      kernel->object = *object;
+      return runtime::success();
+    });
+  for (size_t i = 0; i < binder.getLayers().size(); ++i)
+    jobs.push_back([&binder, i]() -> Status {
+      binder.pack(i);
+      return runtime::success();
+    });
+  return runJobs(jobs, compiler.getTarget().threads);
+}
+
+Status PackageAssembler::link(Package &package) {
+  if (kernels.empty())
+    return runtime::success();
+  KernelObjects objects;
+  for (const auto &[symbol, kernel] : kernels)
+    objects[symbol] = kernel.object;
+  Result<LinkedKernels> linked = compiler.link(objects);
+  if (!linked)
+    return linked.error();
+  package.kernels = std::move(linked->bytes);
+  package.codeObjects = std::move(linked->codeObjects);
+  return runtime::success();
+}
+
+Status PackageAssembler::finish(Package &package) {
   const TargetInfo &target = compiler.getTarget();
   package.arch = target.arch;
   package.cpuFeatures = target.features;
   if (compiler.getKernelForm() == runtime::KernelForm::CodeObjects)
     package.chip = target.name();
-  collectKernels();
-  reserveConstants();
-  if (Status status = compileAndPack(); !status)
-    return status.error();
-  if (Status status = link(); !status)
-    return status.error();
+  if (Status status = link(package); !status)
+    return status;
   package.constants = pool.take();
   if (Status status = runtime::validatePackage(package); !status)
     return Error{"cannot package '" + package.modelName +
                  "': " + status.message()};
-  return std::move(package);
+  return runtime::success();
 }
 
 Result<Package> tarpon::assemblePackage(Package package,
                                         std::vector<PlannedLayer> layers,
                                         KernelCompiler &compiler) {
-  return Assembler(std::move(package), std::move(layers), compiler).run();
+  PackageAssembler assembler(compiler);
+  Status status = assembler.add(package, std::move(layers));
+  if (status)
+    status = assembler.finish(package);
+  if (!status)
+    return status.error();
+  return package;
 }

@@ -13,12 +13,17 @@
 #ifndef TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
 #define TARPON_LIB_TARGETS_PACKAGE_PACKAGEASSEMBLER_H
 
+#include "ConstantPool.h"
+
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/Result.h"
 #include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Compiler/KernelCompiler.h"
 
 #include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,8 +77,39 @@ planLayer(const std::string &name, const Problem &problem, const Solver &solver,
 /// Describes a tensor at the border of the package.
 runtime::TensorInfo makeTensorInfo(std::string name, const TensorDesc &desc);
 
-/// Adds the layers, their kernels and their constants to a package that has
-/// none yet. The result does not depend on the number of threads.
+/// Collects the kernels and constants of planned programs, so that programs of
+/// one package share them.
+class PackageAssembler {
+public:
+  explicit PackageAssembler(KernelCompiler &compiler) : compiler(compiler) {}
+
+  /// Adds the layers to a program that has none yet: compiles their kernels,
+  /// packs their constants and binds their buffers. The result does not depend
+  /// on the number of threads.
+  runtime::Status add(runtime::Program &program,
+                      std::vector<PlannedLayer> layers);
+
+  /// Links the kernels, and adds all but programs to a package.
+  runtime::Status finish(runtime::Package &package);
+
+private:
+  struct Kernel {
+    std::string solver;
+    KernelSource source;
+    std::shared_ptr<const std::vector<char>> object;
+  };
+
+  void collectKernels(llvm::ArrayRef<PlannedLayer> layers,
+                      std::vector<Kernel *> &missing);
+  runtime::Status link(runtime::Package &package);
+
+  KernelCompiler &compiler;
+  /// By their symbols.
+  std::map<std::string, Kernel> kernels;
+  ConstantPool pool;
+};
+
+/// Makes a package of one program.
 runtime::Result<runtime::Package>
 assemblePackage(runtime::Package package, std::vector<PlannedLayer> layers,
                 KernelCompiler &compiler);

@@ -23,6 +23,7 @@
 #include "tarpon/IR/FusedProblem.h"
 #include "tarpon/IR/Views.h"
 #include "tarpon/Runtime/KernelABI.h"
+#include "tarpon/Runtime/SizedPackage.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -142,7 +143,8 @@ public:
   PackageBuilder(func::FuncOp function, KernelCompiler &compiler)
       : function(function), compiler(compiler) {}
 
-  Result<Package> build();
+  /// The package's program and description; `assembler` has the rest.
+  Result<Package> build(PackageAssembler &assembler);
 
 private:
   Status describeInterface();
@@ -423,7 +425,7 @@ Status PackageBuilder::addCopies() {
   return runtime::success();
 }
 
-Result<Package> PackageBuilder::build() {
+Result<Package> PackageBuilder::build(PackageAssembler &assembler) {
   if (!function.getBody().hasOneBlock())
     return Error{"function '" + function.getName().str() +
                  "' must have one block"};
@@ -435,10 +437,72 @@ Result<Package> PackageBuilder::build() {
       return status.error();
   if (Status status = addCopies(); !status)
     return status.error();
-  return assemblePackage(std::move(package), std::move(layers), compiler);
+  if (Status status = assembler.add(package, std::move(layers)); !status)
+    return status.error();
+  return std::move(package);
 }
 
 Result<Package> tarpon::buildPackage(func::FuncOp function,
                                      KernelCompiler &compiler) {
-  return PackageBuilder(function, compiler).build();
+  PackageAssembler assembler(compiler);
+  Result<Package> package = PackageBuilder(function, compiler).build(assembler);
+  if (!package)
+    return package;
+  if (Status status = assembler.finish(*package); !status)
+    return status.error();
+  return package;
+}
+
+//===----------------------------------------------------------------------===//
+// Packages of several sizes
+//===----------------------------------------------------------------------===//
+
+SizedPackageBuilder::SizedPackageBuilder(
+    std::vector<runtime::Dimension> dimensions, KernelCompiler &compiler)
+    : compiler(compiler),
+      assembler(std::make_unique<PackageAssembler>(compiler)) {
+  package.dimensions = std::move(dimensions);
+}
+
+SizedPackageBuilder::~SizedPackageBuilder() = default;
+
+/// Programs have their own shapes, and nothing else of tensors.
+static bool haveSameInterface(llvm::ArrayRef<runtime::TensorInfo> first,
+                              llvm::ArrayRef<runtime::TensorInfo> second) {
+  auto isSame = [](const runtime::TensorInfo &a, const runtime::TensorInfo &b) {
+    return a.name == b.name && a.dtype == b.dtype &&
+           a.shape.size() == b.shape.size() && a.quantized == b.quantized &&
+           a.scale == b.scale && a.zeroPoint == b.zeroPoint &&
+           a.sizeDim == b.sizeDim && a.sizeOutput == b.sizeOutput;
+  };
+  return llvm::equal(first, second, isSame);
+}
+
+Result<runtime::Program> SizedPackageBuilder::add(func::FuncOp function,
+                                                  std::vector<int64_t> sizes) {
+  Result<Package> built = PackageBuilder(function, compiler).build(*assembler);
+  if (!built)
+    return built.error();
+  if (package.programRanges.empty()) {
+    built->dimensions = std::move(package.dimensions);
+    package = *built;
+  }
+  if (!haveSameInterface(package.inputs, built->inputs) ||
+      !haveSameInterface(package.outputs, built->outputs))
+    return Error{"the inputs and outputs of '" + package.modelName +
+                 "' have other types or ranks with other sizes"};
+  runtime::addProgram(package, std::move(sizes), *built);
+  return static_cast<runtime::Program>(std::move(*built));
+}
+
+Result<Package> SizedPackageBuilder::finish() {
+  if (Status status = assembler->finish(package); !status)
+    return status.error();
+  auto constantBytes = static_cast<int64_t>(package.constants.size());
+  for (const runtime::ProgramRange &range : package.programRanges)
+    if (auto program =
+            runtime::readProgram(package, range.sizes, constantBytes);
+        !program)
+      return program.error();
+  return std::move(package);
 }

@@ -34,6 +34,8 @@ struct ModelArguments {
   Layout layout;
   Fusion fusion = Fusion::On;
   std::optional<int64_t> batch;
+  /// "NAME=SIZE" for symbolic dimensions of a model, or those of a package.
+  std::vector<std::string> sizes;
   /// For a package: the public key that it has to be signed with; "" for none.
   std::string publicKey;
   /// 0: one per core.

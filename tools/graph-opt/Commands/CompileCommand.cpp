@@ -18,6 +18,7 @@
 #include "tarpon/Autotune/Tuning/Compile.h"
 #include "tarpon/Driver/ProblemLog.h"
 #include "tarpon/Runtime/Candidates.h"
+#include "tarpon/Runtime/SizedPackage.h"
 #include "tarpon/Targets/Registry/TargetRegistry.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -39,6 +40,8 @@ struct CompileArguments {
   /// Lists as the user gave them, or "pick_global".
   std::string dtype = "fp32", layout = "nchw", fusion = "on";
   std::optional<int64_t> batch;
+  /// "NAME=SIZE" or "NAME=LOW..HIGH".
+  std::vector<std::string> dims;
   int64_t threads = 0;
   std::string calibration;
   /// "pick", or the name of a method.
@@ -51,7 +54,8 @@ struct CompileArguments {
   /// Names or numbers; empty values leave it to the environment.
   std::string findMode, tuningPolicy;
   SearchArguments search;
-  std::string tuningFile, replay;
+  std::string tuningFile;
+  std::vector<std::string> replays;
   bool replayAnyway = false, strict = false, quiet = false;
   /// For a GPU's package: report the resources that its kernels use.
   bool kernelReport = false;
@@ -88,6 +92,9 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
   CompileOptions options;
   options.model = arguments.model;
   options.batch = arguments.batch;
+  // This cannot fail: the command line was checked.
+  for (const std::string &dim : arguments.dims)
+    options.dims.insert(*parseSizeRange(dim));
   options.target = arguments.target;
   options.device = arguments.device;
   // This cannot fail: the command line was checked.
@@ -114,7 +121,7 @@ static CompileOptions makeOptions(const CompileArguments &arguments) {
     options.tuningPolicy = *parseTuningPolicy(arguments.tuningPolicy);
   options.search = makeSearchOverrides(arguments.search);
   options.tuningFile = arguments.tuningFile;
-  options.replay = arguments.replay;
+  options.replays = arguments.replays;
   options.replayAnyway = arguments.replayAnyway;
   options.point = arguments.point;
   options.replayMaxError = arguments.maxError;
@@ -153,6 +160,10 @@ static void printSummary(const CompileOutcome &outcome) {
                 "early\n",
                 search.measured, outcome.compared, search.reused,
                 search.rejected, search.dropped);
+  if (!package.dimensions.empty())
+    os << formatv("sizes: {0}, {1} programs\n",
+                  runtime::describeDimensions(package),
+                  package.programRanges.size());
   if (runtime::hasCandidates(package))
     os << describeCandidates(package);
   os << formatv("kernels: {0} compiled, {1} from the cache\n",
@@ -178,12 +189,17 @@ static int runCompile(const CompileArguments &arguments) {
   CompileOptions options = makeOptions(arguments);
   if (runtime::Status status = setKnobs(options, arguments); !status)
     return failUsage(status.message());
-  if (runtime::Status status = checkOutputs(
-          {{"the model", options.model},
-           {"the file to replay", options.replay}},
-          {{"--tuning-file", options.tuningFile}, {"-o", options.output}});
+  std::vector<NamedFile> inputs = {{"the model", options.model}};
+  for (const std::string &replay : options.replays)
+    inputs.push_back({"the file to replay", replay});
+  if (runtime::Status status =
+          checkOutputs(inputs, {{"--tuning-file", options.tuningFile},
+                                {"-o", options.output}});
       !status)
     return fail(status.message());
+  if (options.replays.size() > 1 && !hasSeveralSizes(options))
+    return failUsage("--replay may be given once only, but with --dim "
+                     "NAME=LOW..HIGH");
   options.isStopped = &catchInterruptions();
   runtime::Result<CompileOutcome> outcome = compileModel(options);
   if (!outcome)
@@ -239,6 +255,13 @@ void addCompile(CommandSet &commands) {
           ->type_name(getListTypeName(kFusion))
           ->check(isListOf(kFusion));
   addBatch(sub, compile.batch);
+  sub->add_option("--dim", compile.dims,
+                  "Size of a symbolic dimension, or all those that the "
+                  "package is for")
+      ->type_name("NAME=SIZE|NAME=LOW..HIGH")
+      ->expected(1)
+      ->take_all()
+      ->check(isParsedBy(parseSizeRange));
   addThreads(sub, compile.threads);
   CLI::Option *calibration =
       sub->add_option(
@@ -280,9 +303,13 @@ void addCompile(CommandSet &commands) {
                   "Write the record of the tuning here")
       ->type_name("OUT.json");
   CLI::Option *replay =
-      sub->add_option("--replay", compile.replay,
-                      "Compile as this tuning file says; measure nothing")
-          ->type_name("IN.json");
+      sub->add_option("--replay", compile.replays,
+                      "Compile as this tuning file says; measure nothing. "
+                      "With --dim NAME=LOW..HIGH, may be given for several "
+                      "sizes")
+          ->type_name("IN.json")
+          ->expected(1)
+          ->take_all();
   // The file determines the choice that is compiled.
   for (CLI::Option *knob : {dtype, layout, fusion, ranges, labels, metric})
     replay->excludes(knob);

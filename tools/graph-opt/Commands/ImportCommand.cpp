@@ -11,6 +11,7 @@
 #include "Messages.h"
 #include "Reports/Diagnostics.h"
 #include "SharedOptions.h"
+#include "SizeOptions.h"
 
 #include "tarpon/Import/OnnxImport.h"
 
@@ -25,6 +26,7 @@ namespace {
 struct ImportArguments {
   std::string model;
   std::optional<int64_t> batch;
+  std::vector<std::string> sizes;
   /// Constants with more elements than this are printed without them.
   int64_t elide = 16;
 };
@@ -36,6 +38,9 @@ static int runImport(const ImportArguments &arguments) {
   DiagnosticCollector diagnostics(context);
   ImportOptions options;
   options.batch = arguments.batch;
+  // This cannot fail: the command line was checked.
+  for (const std::string &size : arguments.sizes)
+    options.dims.insert(*parseSize(size));
   OwningOpRef<ModuleOp> module = importOnnx(context, arguments.model, options);
   if (!module)
     return fail(
@@ -59,6 +64,7 @@ void addImport(CommandSet &commands) {
                    "graph-opt import resnet50.onnx --elide 4", runImport);
   addModel(sub, import.model, "The ONNX model");
   addBatch(sub, import.batch);
+  addSizes(*sub, import.sizes);
   sub->add_option("--elide", import.elide,
                   "Print the values of constants of up to N elements only "
                   "(default: 16)")

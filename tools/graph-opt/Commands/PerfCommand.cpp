@@ -11,6 +11,7 @@
 #include "Files/ModelLoader.h"
 #include "Files/OutputFiles.h"
 #include "Messages.h"
+#include "ModelInputs.h"
 #include "PackageRun.h"
 #include "Reports/PerfReport.h"
 #include "SharedOptions.h"
@@ -187,6 +188,8 @@ static int runPerf(const PerfArguments &arguments) {
   Result<Package> package = loadPackage(arguments.model);
   if (!package)
     return fail(package.message());
+  if (Status status = chooseSizes(*package, {}); !status)
+    return fail(status.message());
   if (arguments.compileReport &&
       package->getKernelForm() == KernelForm::CodeObjects)
     return fail("--compile-report is of the host's kernels; 'graph-opt compile "

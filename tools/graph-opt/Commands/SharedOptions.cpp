@@ -7,6 +7,8 @@
 
 #include "SharedOptions.h"
 
+#include "SizeOptions.h"
+
 #include "CommandLineValues.h"
 
 #include "tarpon/Autotune/Search/FindPolicy.h"
@@ -189,6 +191,7 @@ void options::addChoice(CLI::App *app, ModelArguments &model) {
             "Device that runs a GPU's kernels (default: hip)");
   addKnobs(app, model);
   addBatch(app, model.batch);
+  addSizes(*app, model.sizes);
   addThreads(app, model.threads);
   addCpu(app, model.cpu);
 }

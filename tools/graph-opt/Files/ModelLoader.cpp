@@ -7,6 +7,8 @@
 
 #include "ModelLoader.h"
 
+#include "ModelInputs.h"
+
 #include "tarpon/Driver/ProblemLog.h"
 
 namespace tarpon {
@@ -26,6 +28,11 @@ CompileOptions getCompileOptions(const ModelArguments &arguments) {
   options.fusion = {std::string(getFusionName(arguments.fusion)),
                     {arguments.fusion}};
   options.batch = arguments.batch;
+  // This cannot fail: the command line was checked.
+  for (const std::string &text : arguments.sizes) {
+    auto [name, size] = *parseSize(text);
+    options.dims[name] = {size, size};
+  }
   options.threads = arguments.threads;
   options.cpu = arguments.cpu;
   return options;
@@ -53,6 +60,9 @@ Result<Package> loadPackage(const ModelArguments &arguments) {
           : readPackageFile(arguments.model, arguments.publicKey);
   if (!package)
     return package.error();
+  if (isPackagePath(arguments.model) && !arguments.sizes.empty())
+    if (Status status = chooseSizes(*package, arguments.sizes); !status)
+      return status.error();
   if (Status status = logProblems(*package, arguments.logDriver); !status)
     return status.error();
   return package;

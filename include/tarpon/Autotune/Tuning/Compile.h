@@ -29,6 +29,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tarpon {
@@ -52,6 +53,15 @@ runtime::Result<DtypeKnob> parseDtypeKnob(llvm::StringRef text);
 runtime::Result<LayoutKnob> parseLayoutKnob(llvm::StringRef text);
 runtime::Result<FusionKnob> parseFusionKnob(llvm::StringRef text);
 
+/// The sizes of a dimension.
+struct SizeRange {
+  int64_t low = 1, high = 1;
+};
+
+/// Parses "NAME=SIZE" or "NAME=LOW..HIGH".
+runtime::Result<std::pair<std::string, SizeRange>>
+parseSizeRange(llvm::StringRef text);
+
 struct CompileOptions {
   /// The ONNX file.
   std::string model;
@@ -59,6 +69,10 @@ struct CompileOptions {
   LayoutKnob layout = {"nchw", {Layout()}};
   FusionKnob fusion = {"on", {Fusion::On}};
   std::optional<int64_t> batch;
+  /// The sizes of symbolic dimensions, by their names. With several, the
+  /// package is for all of them, and nothing is tuned; int8's ranges are
+  /// measured at the lowest sizes.
+  std::map<std::string, SizeRange> dims;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
   /// Name and options of the target, for findTarget.
@@ -94,8 +108,11 @@ struct CompileOptions {
   /// Asked often; as soon as it is true, a tuning run ends with the best plan
   /// that it has. Null, or has to outlive the run.
   const Deadline::Condition *isStopped = nullptr;
-  /// The tuning file to write, and the one to replay; empty for none.
-  std::string tuningFile, replay;
+  /// The tuning file to write; empty for none.
+  std::string tuningFile;
+  /// The tuning file to replay. A package of several sizes may have several, of
+  /// which each size takes the one that was made for the nearest.
+  std::vector<std::string> replays;
   bool replayAnyway = false;
   /// Replay a point of the file's front, or the fastest one with an error of at
   /// most this, instead of the winner.
@@ -111,6 +128,9 @@ struct CompileOptions {
   std::string output;
   std::string evaluatorProgram = findEvaluatorProgram();
 };
+
+/// Returns true if the package is for several sizes.
+bool hasSeveralSizes(const CompileOptions &options);
 
 struct CompileOutcome {
   runtime::Package package;

@@ -15,6 +15,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <cstdint>
+#include <memory>
+#include <vector>
+
 namespace tarpon {
 
 /// Packages a function that consists of tarpon.constant, tarpon.reshape (views)
@@ -24,6 +28,29 @@ namespace tarpon {
 /// that no launch reads are left out.
 runtime::Result<runtime::Package> buildPackage(mlir::func::FuncOp function,
                                                KernelCompiler &compiler);
+
+class PackageAssembler;
+
+/// Packages functions of one model that differ in the sizes of its inputs'
+/// dimensions. Their programs share kernels and constants.
+class SizedPackageBuilder {
+public:
+  SizedPackageBuilder(std::vector<runtime::Dimension> dimensions,
+                      KernelCompiler &compiler);
+  ~SizedPackageBuilder();
+
+  /// Adds a function, as buildPackage takes it, for certain sizes: see
+  /// runtime::addProgram for their order. Returns its program; the function is
+  /// not needed any more.
+  runtime::Result<runtime::Program> add(mlir::func::FuncOp function,
+                                        std::vector<int64_t> sizes);
+  runtime::Result<runtime::Package> finish();
+
+private:
+  KernelCompiler &compiler;
+  std::unique_ptr<PackageAssembler> assembler;
+  runtime::Package package;
+};
 
 /// Returns true if the problem only moves the elements of a constant to another
 /// layout. buildPackage does that at compile time, so that such a problem needs

@@ -1,0 +1,258 @@
+//===- CompileSizes.cpp - Compiles a model for many sizes -----------------===//
+//
+// Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The model is imported and lowered once for each choice of sizes, so that
+// shapes are constants in every pass and solver. Since kernels take shapes as
+// arguments, the programs that result differ in numbers, and share kernels and
+// constants in one package.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compilation.h"
+
+#include "tarpon/Runtime/SizedPackage.h"
+#include "tarpon/Targets/Package/PackageBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace tarpon;
+using runtime::Dimension;
+using runtime::Error;
+using runtime::Result;
+using runtime::Status;
+
+/// A program of a large model takes some ten kilobytes and a second to compile.
+static constexpr int64_t kMaxSizes = 4096;
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+Result<std::pair<std::string, SizeRange>>
+tarpon::parseSizeRange(llvm::StringRef text) {
+  auto [name, range] = text.rsplit('=');
+  auto [low, high] = range.split("..");
+  SizeRange sizes;
+  bool isRange = range.contains("..");
+  if (name.empty() || low.getAsInteger(10, sizes.low) ||
+      (isRange && high.getAsInteger(10, sizes.high)))
+    return Error{"expected NAME=SIZE or NAME=LOW..HIGH, got '" + text.str() +
+                 "'"};
+  if (!isRange)
+    sizes.high = sizes.low;
+  if (sizes.low < 1 || sizes.high < sizes.low)
+    return Error{"expected sizes of 1 or more, the lower one first, got '" +
+                 text.str() + "'"};
+  return std::pair(name.str(), sizes);
+}
+
+bool tarpon::hasSeveralSizes(const CompileOptions &options) {
+  return llvm::any_of(options.dims, [](const auto &entry) {
+    return entry.second.low < entry.second.high;
+  });
+}
+
+Status Compilation::checkSizes() const {
+  if (wantsTuning())
+    return Error{"a package of several sizes is not tuned as a whole: tune the "
+                 "model at some sizes, such as --dim " +
+                 options.dims.begin()->first + "=" +
+                 std::to_string(options.dims.begin()->second.high) +
+                 " --tuning-file T.json, and --replay these files"};
+  if (options.candidates > 0)
+    return Error{"a package of several sizes holds no candidates"};
+  int64_t count = 1;
+  for (const auto &[name, range] : options.dims) {
+    int64_t sizesOfOne = range.high - range.low + 1;
+    if (sizesOfOne > kMaxSizes / count)
+      return Error{"the dimensions have more than " +
+                   std::to_string(kMaxSizes) +
+                   " sizes together, each of which takes a program"};
+    count *= sizesOfOne;
+  }
+  return runtime::success();
+}
+
+/// The dimensions with several sizes, in the order of their names.
+std::vector<Dimension> Compilation::findDimensions() {
+  std::vector<std::vector<std::string>> symbols =
+      getModelInfo(*module).symbols;
+  std::vector<Dimension> dimensions;
+  for (const auto &[name, range] : options.dims) {
+    if (range.low == range.high)
+      continue;
+    Dimension dimension{name, range.low, range.high};
+    for (size_t input = 0; input < symbols.size(); ++input)
+      for (size_t dim = 0; dim < symbols[input].size(); ++dim)
+        if (symbols[input][dim] == name)
+          dimension.places.push_back(
+              {static_cast<int64_t>(input), static_cast<int64_t>(dim)});
+    dimensions.push_back(std::move(dimension));
+  }
+  return dimensions;
+}
+
+/// Steps to the next sizes, of which the last vary fastest; false behind the
+/// highest.
+static bool increment(llvm::ArrayRef<Dimension> dimensions,
+                      std::vector<int64_t> &sizes) {
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (++sizes[i] <= dimensions[i].high)
+      return true;
+    sizes[i] = dimensions[i].low;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// One choice of sizes
+//===----------------------------------------------------------------------===//
+
+/// A context keeps what was made in it, so that each choice has its own.
+Status Compilation::importSizes(const std::vector<Dimension> &dimensions,
+                                const std::vector<int64_t> &next) {
+  std::map<std::string, int64_t> wanted = sizes;
+  for (auto [dimension, size] : llvm::zip_equal(dimensions, next))
+    wanted[dimension.name] = size;
+  // The lowest ones have been imported.
+  if (wanted == sizes)
+    return runtime::success();
+  sizes = std::move(wanted);
+  model.reset();
+  module = {};
+  context = makeModelContext();
+  return importModel();
+}
+
+/// The distance between the sizes that are compiled now and those of a file, by
+/// the logarithm of their ratios.
+static double
+measureDistance(const TuningFile &file, llvm::ArrayRef<Dimension> dimensions,
+                llvm::ArrayRef<std::string> inputs,
+                const std::map<std::string, int64_t> &sizes) {
+  double distance = 0;
+  for (const Dimension &dimension : dimensions) {
+    auto [input, dim] = dimension.places.front();
+    auto shape = file.model.inputs.find(inputs[input]);
+    if (shape == file.model.inputs.end() ||
+        static_cast<size_t>(dim) >= shape->second.size())
+      return std::numeric_limits<double>::infinity();
+    distance += std::abs(
+        std::log(static_cast<double>(sizes.at(dimension.name)) /
+                 static_cast<double>(std::max<int64_t>(
+                     shape->second[static_cast<size_t>(dim)], 1))));
+  }
+  return distance;
+}
+
+/// Replays the file that was made for the nearest sizes.
+Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
+                                llvm::ArrayRef<TuningFile> files) {
+  std::vector<std::string> inputs = getModelInfo(*module).inputs;
+  size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (auto [index, file] : llvm::enumerate(files)) {
+    double distance = measureDistance(file, dimensions, inputs, sizes);
+    if (distance < least) {
+      least = distance;
+      nearest = index;
+    }
+  }
+  ReplayOptions replayOptions = makeReplayOptions(options.replays[nearest]);
+  replayOptions.otherSizes = true;
+  Result<ReplayedModel> replayed =
+      replayTuningFile(files[nearest], *model, replayOptions);
+  if (!replayed)
+    return replayed.error();
+  for (const std::string &what : replayed->replaced)
+    if (Status status = fallBack(what); !status)
+      return status;
+  numReplaced += replayed->numReplaced;
+  outcome.package = std::move(replayed->model.package);
+  return runtime::success();
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+Status Compilation::compileSizes() {
+  if (Status status = checkSizes(); !status)
+    return status;
+  std::vector<TuningFile> files;
+  for (const std::string &path : options.replays) {
+    Result<TuningFile> file = readReplay(path);
+    if (!file)
+      return file.error();
+    // The first sizes have been imported with the model's digest.
+    if (Status status = checkModel(
+            *file, {getModelInfo(*module).sha256, file->model.name, {}}, path);
+        !status)
+      return status;
+    files.push_back(std::move(*file));
+  }
+  std::vector<Dimension> dimensions = findDimensions();
+  std::vector<int64_t> next;
+  for (const Dimension &dimension : dimensions)
+    next.push_back(dimension.low);
+  SizedPackageBuilder builder(dimensions, *kernels);
+  size_t numLayers = 0;
+  do {
+    if (Status status = compileSize(builder, dimensions, next, files); !status)
+      return status;
+    numLayers += outcome.package.layers.size();
+  } while (increment(dimensions, next));
+  Result<runtime::Package> package = builder.finish();
+  if (!package)
+    return package.error();
+  outcome.package = std::move(*package);
+  if (!files.empty()) {
+    outcome.mode = CompileOutcome::Replayed;
+    outcome.record = std::move(files.front());
+  }
+  if (numReplaced == 0)
+    return runtime::success();
+  return fallBack(std::to_string(numReplaced) + " of " +
+                  std::to_string(numLayers) +
+                  " layers of all sizes have no solution in the tuning files "
+                  "that fits them, and take what is known of them elsewhere");
+}
+
+Status Compilation::compileSize(SizedPackageBuilder &builder,
+                                const std::vector<Dimension> &dimensions,
+                                const std::vector<int64_t> &next,
+                                llvm::ArrayRef<TuningFile> files) {
+  if (options.isStopped && (*options.isStopped)())
+    return Error{"stopped at " + describeSizes()};
+  if (Status status = importSizes(dimensions, next); !status)
+    return status;
+  progress.setPhase("compiling for " + describeSizes());
+  model->setPackager(
+      [&](mlir::func::FuncOp function) -> Result<runtime::Package> {
+        Result<runtime::Program> program = builder.add(function, next);
+        if (!program)
+          return program.error();
+        runtime::Package package;
+        static_cast<runtime::Program &>(package) = std::move(*program);
+        return package;
+      });
+  Status status =
+      files.empty() ? compileQuickly() : replaySizes(dimensions, files);
+  return status ? checkReferenceLayers() : status;
+}
+
+/// "batch=1, seq=17".
+std::string Compilation::describeSizes() const {
+  std::vector<std::string> parts;
+  for (const auto &[name, size] : sizes)
+    parts.push_back(name + "=" + std::to_string(size));
+  return llvm::join(parts, ", ");
+}
