@@ -17,6 +17,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <cassert>
 #include <cstring>
 
 using namespace mlir;
@@ -46,29 +48,53 @@ public:
 
   std::vector<char> pack(const FilterStrides &strides, ArrayRef<char> filter) {
     std::vector<char> packed(totalBytes(), 0);
-    for (int64_t channel = 0; channel < g.groups * g.outChannels; ++channel)
-      packChannel(channel, strides, filter, packed);
+    for (int64_t group = 0; group < g.groups; ++group)
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        packTile(group, tile, strides, filter, packed);
     return packed;
   }
 
 private:
-  void packChannel(int64_t outChannel, const FilterStrides &strides,
-                   ArrayRef<char> filter, std::vector<char> &packed) const {
-    int64_t group = outChannel / g.outChannels;
-    int64_t inGroup = outChannel % g.outChannels;
-    int64_t tile = group * tiles + inGroup / spec.tileN;
-    int64_t column = inGroup % spec.tileN;
+  void packTile(int64_t group, int64_t tile, const FilterStrides &strides,
+                ArrayRef<char> filter, std::vector<char> &packed) const {
+    int64_t first = tile * spec.tileN;
+    int64_t columns = std::min(spec.tileN, g.outChannels - first);
+    int64_t outChannel = group * g.outChannels + first;
     for (int64_t tap = 0; tap < g.taps(); ++tap)
       for (int64_t c = 0; c < g.channels; ++c) {
         int64_t inRun = tap % runTaps * g.channels + c;
         int64_t unit = tap / runTaps * runUnits + inRun / perUnit;
-        int64_t to = ((tile * units + unit) * spec.tileN + column) * perUnit +
-                     inRun % perUnit;
+        int64_t line = (group * tiles + tile) * units + unit;
+        int64_t to = line * spec.tileN * perUnit + inRun % perUnit;
         int64_t from = outChannel * strides.outChannel + c * strides.channel +
                        tap * strides.tap;
-        std::memcpy(packed.data() + to * elementBytes,
-                    filter.data() + from * elementBytes, elementBytes);
+        copyColumns(packed.data() + to * elementBytes,
+                    filter.data() + from * elementBytes, columns,
+                    strides.outChannel);
       }
+  }
+
+  /// The sizes of elements are constants, so that no copy is a call: weights of
+  /// a language model are a hundred million.
+  void copyColumns(char *to, const char *from, int64_t columns,
+                   int64_t stride) const {
+    switch (elementBytes) {
+    case 1:
+      return copyElements<1>(to, from, columns, stride);
+    case 2:
+      return copyElements<2>(to, from, columns, stride);
+    default:
+      assert(elementBytes == 4 && "the engine multiplies narrow elements");
+      return copyElements<4>(to, from, columns, stride);
+    }
+  }
+
+  template <size_t Bytes>
+  void copyElements(char *to, const char *from, int64_t columns,
+                    int64_t stride) const {
+    for (int64_t column = 0; column < columns; ++column)
+      std::memcpy(to + column * perUnit * Bytes, from + column * stride * Bytes,
+                  Bytes);
   }
 
   const KernelSpec &spec;
