@@ -36,6 +36,8 @@ NETWORKS = (
 )
 # For GPUs: verifying them on a CPU in every dtype and layout takes too long.
 LARGE = ("vit_b16",)
+# With a symbolic length, which a size has to be given for.
+LANGUAGE = ("bert", "gpt2")
 
 
 def up_to_date(path: Path) -> bool:
@@ -75,8 +77,8 @@ def main() -> int:
         description="Builds the networks that Tarpon is measured on."
     )
     parser.add_argument(
-        "names", nargs="+", choices=(*NETWORKS, *LARGE, "all"), metavar="NAME|all",
-        help=", ".join((*NETWORKS, *LARGE)),
+        "names", nargs="+", choices=(*NETWORKS, *LARGE, *LANGUAGE, "all"), metavar="NAME|all",
+        help=", ".join((*NETWORKS, *LARGE, *LANGUAGE)),
     )
     parser.add_argument("--output", type=Path, default=HERE / "built", metavar="DIR")
     parser.add_argument("--batch", type=positive, metavar="N")

@@ -9,33 +9,13 @@ import numpy as np
 import onnx
 
 from builder import CLASSES, ModelBuilder, Value
+from transformer import OPSET, gelu, norm, project
 
 WIDTH, DEPTH, HEADS, HIDDEN, PATCH = 768, 12, 12, 3072, 16
 CHANNELS = WIDTH // HEADS
 
 # Those of the paper's, without its class token and that token's position.
 PARAMETERS = 86_566_120
-
-# LayerNormalization is of opset 17.
-OPSET = 17
-
-
-def norm(b: ModelBuilder, x: Value) -> Value:
-    name = b.unique("ln")
-    scale = b.constant(f"{name}_gamma", b.uniform(WIDTH, 0.8, 1.2))
-    bias = b.constant(f"{name}_bias", b.normal([WIDTH], 0.02))
-    return b.node(
-        "LayerNormalization", [x.name, scale, bias], WIDTH, name, axis=-1, epsilon=1e-6
-    )
-
-
-def project(b: ModelBuilder, x: Value, features: int) -> Value:
-    """A product of the last dimension with weights, and a bias."""
-    name = b.unique("project")
-    weight = b.normal([x.channels, features], 1 / math.sqrt(x.channels))
-    product = b.node("MatMul", [x.name, b.constant(f"{name}_weight", weight)], features)
-    bias = b.constant(f"{name}_bias", b.normal([features], 0.02))
-    return b.node("Add", [product.name, bias], features, name)
 
 
 def split_heads(b: ModelBuilder, x: Value, order: list[int]) -> Value:
@@ -54,18 +34,6 @@ def attend(b: ModelBuilder, x: Value) -> Value:
     heads = b.node("MatMul", [weights.name, value.name], CHANNELS)
     heads = b.node("Transpose", [heads.name], CHANNELS, perm=[0, 2, 1, 3])
     return project(b, b.reshape(heads, [0, 0, WIDTH], WIDTH), WIDTH)
-
-
-def gelu(b: ModelBuilder, x: Value) -> Value:
-    """As exporters of opset 17 write it."""
-    def number(value: float) -> str:
-        return b.constant("number", np.float32(value).reshape(()))
-
-    scaled = b.node("Div", [x.name, number(math.sqrt(2))], x.channels)
-    erf = b.node("Erf", [scaled.name], x.channels)
-    plus = b.node("Add", [erf.name, number(1)], x.channels)
-    product = b.node("Mul", [x.name, plus.name], x.channels)
-    return b.node("Mul", [product.name, number(0.5)], x.channels)
 
 
 def build(batch: int | None = None) -> onnx.ModelProto:

@@ -131,10 +131,10 @@ static bool isSplatData(ArrayRef<char> bytes, size_t elementBytes) {
                      bytes.size() - elementBytes) == 0;
 }
 
-/// Moves the bytes into a blob that the context owns.
-template <typename Bytes>
-static ElementsAttr makeResourceAttr(RankedTensorType type, Bytes bytes) {
-  auto owner = std::make_unique<Bytes>(std::move(bytes));
+/// Makes a blob that the context holds as long as it lives, and with it the
+/// owner of the data.
+template <typename Owner>
+static ElementsAttr makeResourceAttr(RankedTensorType type, Owner owner) {
   ArrayRef<char> data(owner->data(), owner->size());
   AsmResourceBlob blob(
       data, /*dataAlignment=*/alignof(std::max_align_t),
@@ -143,14 +143,15 @@ static ElementsAttr makeResourceAttr(RankedTensorType type, Bytes bytes) {
   return DenseResourceElementsAttr::get(type, "tarpon", std::move(blob));
 }
 
-template <typename Bytes>
-static ElementsAttr makeAttr(RankedTensorType type, Bytes bytes) {
+/// `bytes` points to them, and owns them.
+template <typename Owner>
+static ElementsAttr makeAttr(RankedTensorType type, Owner bytes) {
   Type storage = getStorageType(type.getElementType());
   auto storedType = RankedTensorType::get(type.getShape(), storage);
   size_t elementBytes = getElementBytes(storage);
-  assert(bytes.size() == storedType.getNumElements() * elementBytes &&
+  assert(bytes->size() == storedType.getNumElements() * elementBytes &&
          "wrong number of bytes");
-  ArrayRef<char> data(bytes.data(), bytes.size());
+  ArrayRef<char> data(bytes->data(), bytes->size());
   if (isSplatData(data, elementBytes))
     return makeSplatAttr(storedType, data.take_front(elementBytes));
   if (storedType.getNumElements() <= maxInlineElements)
@@ -160,11 +161,18 @@ static ElementsAttr makeAttr(RankedTensorType type, Bytes bytes) {
 
 ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
                                       std::vector<char> bytes) {
-  return makeAttr(type, std::move(bytes));
+  return makeAttr(type,
+                  std::make_unique<std::vector<char>>(std::move(bytes)));
 }
 
 ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
                                       std::string bytes) {
+  return makeAttr(type, std::make_unique<std::string>(std::move(bytes)));
+}
+
+ElementsAttr
+tarpon::makeConstantAttr(RankedTensorType type,
+                         std::shared_ptr<const std::string> bytes) {
   return makeAttr(type, std::move(bytes));
 }
 

@@ -36,9 +36,14 @@ GraphBuilder::~GraphBuilder() = default;
 OwningOpRef<ModuleOp> GraphBuilder::build() {
   module = ModuleOp::create(graph.builder, model.getLoc());
   countUses(model.getGraph(), graph.useCounts);
-  if (failed(readInitializers(*model.getGraph().mutable_initializer(),
-                              graph.initializers)) ||
-      failed(createFunction()) || failed(importNodes()) ||
+  if (!model.initializers) {
+    auto read = readInitializers(*model.getGraph().mutable_initializer());
+    if (failed(read))
+      return nullptr;
+    model.initializers = std::move(*read);
+  }
+  addInitializers(*model.initializers, graph.initializers);
+  if (failed(createFunction()) || failed(importNodes()) ||
       failed(createReturn()))
     return nullptr;
   eraseDeadOps();
@@ -46,9 +51,7 @@ OwningOpRef<ModuleOp> GraphBuilder::build() {
   return std::move(module);
 }
 
-LogicalResult
-GraphBuilder::readInitializers(TensorProtos &protos,
-                               llvm::StringMap<ElementsAttr> &initializers) {
+FailureOr<Initializers> GraphBuilder::readInitializers(TensorProtos &protos) {
   std::vector<OnnxTensor> tensors;
   for (onnx::TensorProto &proto : protos) {
     runtime::Result<OnnxTensor> tensor =
@@ -62,17 +65,27 @@ GraphBuilder::readInitializers(TensorProtos &protos,
   parallelFor(tensors.size(), model.getThreads(), [&](size_t i) {
     finiteness[i] = checkFinite(tensors[i].dtype, tensors[i].bytes);
   });
+  Initializers read;
   for (auto [tensor, worst] : llvm::zip_equal(tensors, finiteness)) {
     if (worst == Finiteness::HasNaN)
       return model.emitError()
              << "initialiser '" << tensor.name << "' contains NaN";
-    graph.hasInf |= worst == Finiteness::HasInf;
-    Type elementType = getElementType(graph.builder.getContext(), tensor.dtype);
-    initializers[tensor.name] =
-        makeConstantAttr(RankedTensorType::get(tensor.shape, elementType),
-                         std::move(tensor.bytes));
+    read.hasInf |= worst == Finiteness::HasInf;
+    read.entries.push_back(
+        {std::move(tensor.name), tensor.dtype, std::move(tensor.shape),
+         std::make_shared<const std::string>(std::move(tensor.bytes))});
   }
-  return success();
+  return read;
+}
+
+void GraphBuilder::addInitializers(
+    const Initializers &read, llvm::StringMap<ElementsAttr> &initializers) {
+  graph.hasInf |= read.hasInf;
+  for (const auto &[name, dtype, shape, bytes] : read.entries) {
+    Type elementType = getElementType(graph.builder.getContext(), dtype);
+    initializers[name] =
+        makeConstantAttr(RankedTensorType::get(shape, elementType), bytes);
+  }
 }
 
 void GraphBuilder::assumeInput(const std::string &name, Value value) {
@@ -259,8 +272,10 @@ FailureOr<Body *> GraphBuilder::getBody(const onnx::GraphProto &proto) {
     return body.get();
   auto created = std::make_unique<Body>();
   TensorProtos tensors = proto.initializer();
-  if (failed(readInitializers(tensors, created->initializers)))
+  auto read = readInitializers(tensors);
+  if (failed(read))
     return failure();
+  addInitializers(*read, created->initializers);
   countUses(proto, created->useCounts);
   created->names = listDefinitions(proto);
   body = std::move(created);

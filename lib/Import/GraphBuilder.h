@@ -33,9 +33,9 @@ public:
 private:
   using TensorProtos = google::protobuf::RepeatedPtrField<onnx::TensorProto>;
 
-  mlir::LogicalResult
-  readInitializers(TensorProtos &protos,
-                   llvm::StringMap<mlir::ElementsAttr> &initializers);
+  mlir::FailureOr<Initializers> readInitializers(TensorProtos &protos);
+  void addInitializers(const Initializers &read,
+                       llvm::StringMap<mlir::ElementsAttr> &initializers);
   mlir::LogicalResult createFunction();
   void assumeInput(const std::string &name, mlir::Value value);
   mlir::LogicalResult importNodes();

@@ -30,6 +30,10 @@ ModelReader::ModelReader(Location loc, StringRef path, int threads)
       threads(threads > 0 ? threads : runtime::availableCores()),
       external(path) {}
 
+void ModelReader::setContext(MLIRContext *context) {
+  loc = FileLineColLoc::get(context, path, 0, 0);
+}
+
 InFlightDiagnostic ModelReader::emitError() const {
   return mlir::emitError(loc) << path << ": ";
 }
@@ -72,7 +76,7 @@ LogicalResult ModelReader::parse(bool wantsDigest) {
 void ModelReader::startDigest() {
   auto task = std::make_shared<std::packaged_task<std::string()>>(
       [bytes = file->getBuffer()] { return computeSha256(bytes); });
-  digest = task->get_future();
+  digest = task->get_future().share();
   hasher = runtime::Thread::start([task] { (*task)(); });
   if (!hasher)
     (*task)();

@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tarpon {
 
@@ -28,6 +29,18 @@ namespace tarpon {
 /// accepted if none of their operators has changed since (see OpTable.cpp).
 constexpr int64_t minOpset = 7;
 constexpr int64_t maxOpset = 28;
+
+/// The initialisers of a graph.
+struct Initializers {
+  struct Entry {
+    std::string name;
+    runtime::DType dtype = runtime::DType::F32;
+    std::vector<int64_t> shape;
+    std::shared_ptr<const std::string> bytes;
+  };
+  std::vector<Entry> entries;
+  bool hasInf = false;
+};
 
 /// A model whose graph is well formed: its opset is supported, and every value
 /// has one definition, which precedes its uses. The operators are not checked
@@ -40,6 +53,9 @@ public:
   static std::unique_ptr<ModelReader> create(mlir::MLIRContext *context,
                                              llvm::StringRef path, int threads,
                                              bool digest);
+
+  /// Diagnostics are emitted on this context from now on.
+  void setContext(mlir::MLIRContext *context);
 
   /// The graph is mutable so that data can be dropped after it was copied.
   onnx::GraphProto &getGraph() { return *proto.mutable_graph(); }
@@ -71,6 +87,9 @@ public:
   /// Emits an error about the whole file, "<file>: ...".
   mlir::InFlightDiagnostic emitError() const;
 
+  /// The initialisers of the graph, which are read once.
+  std::optional<Initializers> initializers;
+
 private:
   ModelReader(mlir::Location loc, llvm::StringRef path, int threads);
   mlir::LogicalResult parse(bool wantsDigest);
@@ -90,7 +109,7 @@ private:
   int64_t opset = 0;
   int threads;
   ExternalData external;
-  std::future<std::string> digest;
+  std::shared_future<std::string> digest;
   /// Declared last: it reads the file until it is done.
   std::optional<runtime::Thread> hasher;
 };

@@ -15,19 +15,35 @@ using namespace mlir;
 
 namespace tarpon {
 
-OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef path,
-                                 const ImportOptions &options) {
-  context.loadDialect<TarponDialect, func::FuncDialect, quant::QuantDialect>();
-  std::unique_ptr<ModelReader> model =
+OnnxModel::OnnxModel(std::unique_ptr<ModelReader> reader)
+    : reader(std::move(reader)) {}
+OnnxModel::~OnnxModel() = default;
+
+std::unique_ptr<OnnxModel> OnnxModel::open(MLIRContext &context, StringRef path,
+                                           const ImportOptions &options) {
+  auto reader =
       ModelReader::create(&context, path, options.threads, options.digest);
-  if (!model)
+  if (!reader)
     return nullptr;
+  return std::unique_ptr<OnnxModel>(new OnnxModel(std::move(reader)));
+}
+
+OwningOpRef<ModuleOp> OnnxModel::import(MLIRContext &context,
+                                        const ImportOptions &options) {
+  context.loadDialect<TarponDialect, func::FuncDialect, quant::QuantDialect>();
+  reader->setContext(&context);
   OwningOpRef<ModuleOp> module =
-      GraphBuilder(*model, options, &context).build();
+      GraphBuilder(*reader, options, &context).build();
   // Errors in a file that is being written are the writer's.
-  if (failed(model->checkUnchanged()))
+  if (failed(reader->checkUnchanged()))
     return nullptr;
   return module;
+}
+
+OwningOpRef<ModuleOp> importOnnx(MLIRContext &context, StringRef path,
+                                 const ImportOptions &options) {
+  std::unique_ptr<OnnxModel> model = OnnxModel::open(context, path, options);
+  return model ? model->import(context, options) : nullptr;
 }
 
 static std::string getString(Operation *op, StringRef name) {

@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
                                     std::vector<char> bytes);
 mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
                                     std::string bytes);
+
+/// Such an attribute that shares `bytes` with others, which may be of other
+/// contexts.
+mlir::ElementsAttr makeConstantAttr(mlir::RankedTensorType type,
+                                    std::shared_ptr<const std::string> bytes);
 
 /// A tarpon.constant of that type, which may be quantised, from its elements in
 /// row-major order; i1 takes one byte each.

@@ -22,6 +22,7 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,29 @@ struct ModelInfo {
   /// For each input the symbols of its dimensions, "" for those without one.
   /// Empty if no input has any.
   std::vector<std::vector<std::string>> symbols;
+};
+
+class ModelReader;
+
+/// A model file that is read once, to be imported several times. Its weights
+/// are shared between the modules, and live as long as one of them does.
+class OnnxModel {
+public:
+  /// Reads the file; of the options, only `digest` and `threads` count. Emits
+  /// diagnostics on the context, and returns null, on failure.
+  static std::unique_ptr<OnnxModel> open(mlir::MLIRContext &context,
+                                         llvm::StringRef path,
+                                         const ImportOptions &options);
+  ~OnnxModel();
+
+  /// Imports the model like importOnnx, into any context; all options but
+  /// `digest` and `threads` count.
+  mlir::OwningOpRef<mlir::ModuleOp> import(mlir::MLIRContext &context,
+                                           const ImportOptions &options);
+
+private:
+  explicit OnnxModel(std::unique_ptr<ModelReader> reader);
+  std::unique_ptr<ModelReader> reader;
 };
 
 /// Imports the model at `path` as func.func @main, one argument per graph input

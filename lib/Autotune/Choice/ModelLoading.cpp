@@ -52,17 +52,30 @@ std::unique_ptr<mlir::MLIRContext> tarpon::makeModelContext() {
 }
 
 Result<mlir::OwningOpRef<mlir::ModuleOp>>
-tarpon::importModel(mlir::MLIRContext &context, const std::string &path,
+tarpon::importModel(mlir::MLIRContext &context,
+                    std::unique_ptr<OnnxModel> &model, const std::string &path,
                     const ImportOptions &options,
                     llvm::function_ref<Status(const std::string &)> onRemark) {
   std::vector<std::string> remarks;
   ErrorCapture errors(
       &context, [&](std::string text) { remarks.push_back(std::move(text)); });
-  mlir::OwningOpRef<mlir::ModuleOp> module = importOnnx(context, path, options);
+  if (!model)
+    model = OnnxModel::open(context, path, options);
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (model)
+    module = model->import(context, options);
   if (!module)
     return errors.getError("cannot import " + path);
   for (const std::string &remark : remarks)
     if (Status status = onRemark(remark); !status)
       return status.error();
   return module;
+}
+
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+tarpon::importModel(mlir::MLIRContext &context, const std::string &path,
+                    const ImportOptions &options,
+                    llvm::function_ref<Status(const std::string &)> onRemark) {
+  std::unique_ptr<OnnxModel> model;
+  return importModel(context, model, path, options, onRemark);
 }

@@ -45,7 +45,14 @@ runtime::Status checkRunsHere(const TargetCompiler &compiler,
 /// A context with the dialects of imported models.
 std::unique_ptr<mlir::MLIRContext> makeModelContext();
 
-/// Imports an ONNX file. An error of `onRemark` ends it.
+/// Imports a model, which is opened first if it is null. An error of `onRemark`
+/// ends it.
+runtime::Result<mlir::OwningOpRef<mlir::ModuleOp>>
+importModel(mlir::MLIRContext &context, std::unique_ptr<OnnxModel> &model,
+            const std::string &path, const ImportOptions &options,
+            llvm::function_ref<runtime::Status(const std::string &)> onRemark);
+
+/// Imports an ONNX file.
 runtime::Result<mlir::OwningOpRef<mlir::ModuleOp>>
 importModel(mlir::MLIRContext &context, const std::string &path,
             const ImportOptions &options,

@@ -24,8 +24,9 @@ struct ReplayOptions {
   /// Replaces solutions that do not fit instead of refusing the file.
   bool anyway = false;
   /// Takes a file of other sizes of the inputs: layers whose problems it does
-  /// not know take the solutions of the layers of their names, and those that
-  /// no record fits are counted, not described.
+  /// not know take what was measured for them, or else the solutions of the
+  /// layers of their names, and those that no record fits are counted, not
+  /// described.
   bool otherSizes = false;
   /// Gives the solution of a layer whose record does not fit.
   SolutionSource otherwise;

@@ -27,6 +27,13 @@
 
 namespace tarpon {
 
+/// What is known of the layers with some sizes of the model's dimensions.
+struct SizeRecord {
+  TuningFile file;
+  /// For messages.
+  std::string name;
+};
+
 /// One run of the chain.
 class Compilation {
 public:
@@ -53,7 +60,6 @@ private:
   makePipelineMeasurer(const CalibrationInputs &inputs);
   bool wantsMetric() const;
   runtime::Status calibrate(CandidateRecord &record);
-  runtime::Status findRanges(CandidateRecord &record);
   runtime::Result<TuningFile> readReplay(const std::string &path);
   ReplayOptions makeReplayOptions(const std::string &path);
   runtime::Status replay();
@@ -61,15 +67,18 @@ private:
   runtime::Status compileQuickly();
   runtime::Status compileReference();
   runtime::Status checkSizes() const;
+  int64_t countSizes() const;
   std::vector<runtime::Dimension> findDimensions();
   runtime::Status importSizes(const std::vector<runtime::Dimension> &dimensions,
                               const std::vector<int64_t> &next);
+  runtime::Result<std::vector<SizeRecord>>
+  collectRecords(const std::vector<runtime::Dimension> &dimensions);
   runtime::Status replaySizes(const std::vector<runtime::Dimension> &dimensions,
-                              llvm::ArrayRef<TuningFile> files);
+                              llvm::ArrayRef<SizeRecord> records);
   runtime::Status compileSize(SizedPackageBuilder &builder,
                               const std::vector<runtime::Dimension> &dimensions,
                               const std::vector<int64_t> &next,
-                              llvm::ArrayRef<TuningFile> files);
+                              llvm::ArrayRef<SizeRecord> records);
   runtime::Status compileSizes();
   std::string describeSizes() const;
   CandidateSource makeCandidateSource();
@@ -82,6 +91,8 @@ private:
   const CompileOptions &options;
   Progress progress;
   std::unique_ptr<mlir::MLIRContext> context;
+  /// The model's file.
+  std::unique_ptr<OnnxModel> onnx;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<const Target> target;
   std::unique_ptr<KernelCompiler> kernels;
@@ -94,13 +105,9 @@ private:
   std::unique_ptr<ModelCompiler> model;
   /// The sizes that are compiled now, by the dimensions' names.
   std::map<std::string, int64_t> sizes;
-  /// Set once the model's digest has been computed.
-  bool hasDigest = false;
-  /// The ranges for int8, once they are known.
-  std::vector<TensorRange> ranges;
   /// The fallbacks that remarks were made of: each size may have the same.
   std::set<std::string> remarks;
-  /// The layers of all sizes that no tuning file has a solution for.
+  /// The layers of all sizes that no record has a solution for.
   size_t numReplaced = 0;
   /// Set if the user has a metric.
   std::optional<AccuracyGoal> goal;

@@ -188,12 +188,10 @@ Status Compilation::importModel() {
   importOptions.assumedInputs = options.assumedInputs;
   // A package and a tuning file identify the model by its hash.
   importOptions.digest =
-      !hasDigest &&
-      (wantsTuning() || !options.replays.empty() || !options.output.empty());
-  hasDigest |= importOptions.digest;
+      wantsTuning() || !options.replays.empty() || !options.output.empty();
   importOptions.threads = static_cast<int>(options.threads);
   auto imported = tarpon::importModel(
-      *context, options.model, importOptions,
+      *context, onnx, options.model, importOptions,
       [this](const std::string &remark) { return fallBack(remark); });
   if (!imported)
     return imported.error();

@@ -80,18 +80,6 @@ Status Compilation::calibrate(CandidateRecord &record) {
   return runtime::success();
 }
 
-/// Ranges are measured once, at the lowest sizes.
-Status Compilation::findRanges(CandidateRecord &record) {
-  if (ranges.empty())
-    if (Status status = calibrate(record); !status)
-      return status;
-  if (ranges.empty())
-    ranges = record.ranges;
-  record.ranges = ranges;
-  model->setRanges(record.choice.fusion, ranges);
-  return runtime::success();
-}
-
 Status Compilation::tune() {
   outcome.mode = CompileOutcome::Tuned;
   Deadline deadline = options.tuningTime ? Deadline::after(*options.tuningTime)
@@ -198,7 +186,7 @@ Status Compilation::compileQuickly() {
   CandidateRecord record;
   record.choice = choice;
   if (choice.dtype == Precision::I8)
-    if (Status status = findRanges(record); !status)
+    if (Status status = calibrate(record); !status)
       return status;
   Result<PreparedModel> prepared = model->prepare(choice);
   if (!prepared)

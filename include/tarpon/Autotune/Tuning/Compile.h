@@ -70,8 +70,9 @@ struct CompileOptions {
   FusionKnob fusion = {"on", {Fusion::On}};
   std::optional<int64_t> batch;
   /// The sizes of symbolic dimensions, by their names. With several, the
-  /// package is for all of them, and nothing is tuned; int8's ranges are
-  /// measured at the lowest sizes.
+  /// package is for all of them, and nothing is tuned. Without a tuning file,
+  /// the layers' solutions and int8's ranges are those of the sizes in the
+  /// middle of the ranges, by their logarithms.
   std::map<std::string, SizeRange> dims;
   /// See ImportOptions.
   std::map<std::string, const runtime::HostTensor *> assumedInputs;
