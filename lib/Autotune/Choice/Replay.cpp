@@ -10,6 +10,8 @@
 #include "tarpon/Solver/SolverRegistry.h"
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cstdio>
 #include <map>
 
@@ -109,12 +111,20 @@ const LayerRecord *Replayer::findRecord(const Problem &problem,
   return found == recordsByName.end() ? nullptr : found->second;
 }
 
+/// Guesses for other sizes are worth something where constants are packed for
+/// them.
+static bool isGuessAlone(const Problem &problem, const LayerRecord *record) {
+  auto isConstant = [](const TensorDesc &desc) { return desc.constant; };
+  return record && !record->timing &&
+         llvm::none_of(problem.operands, isConstant);
+}
+
 Result<Solution> Replayer::solve(const Problem &problem,
                                  const std::string &layer) {
   const LayerRecord *record = findRecord(problem, layer);
   if (options.otherSizes && !records.contains(problem.key()))
     if (Result<Solution> known = options.otherwise(problem, layer);
-        known && known->measurement)
+        known && (known->measurement || isGuessAlone(problem, record)))
       return known;
   // This is done when the package is built, so that no layer has a record of
   // it.

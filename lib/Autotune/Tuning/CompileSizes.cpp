@@ -111,14 +111,14 @@ std::vector<Dimension> Compilation::findDimensions() {
   return dimensions;
 }
 
-/// Steps to the next sizes, of which the last vary fastest; false behind the
-/// highest.
-static bool increment(llvm::ArrayRef<Dimension> dimensions,
+/// Steps to the next lower sizes, of which the last vary fastest; false behind
+/// the lowest.
+static bool decrement(llvm::ArrayRef<Dimension> dimensions,
                       std::vector<int64_t> &sizes) {
   for (size_t i = sizes.size(); i-- > 0;) {
-    if (++sizes[i] <= dimensions[i].high)
+    if (--sizes[i] >= dimensions[i].low)
       return true;
-    sizes[i] = dimensions[i].low;
+    sizes[i] = dimensions[i].high;
   }
   return false;
 }
@@ -133,7 +133,7 @@ Status Compilation::importSizes(const std::vector<Dimension> &dimensions,
   std::map<std::string, int64_t> wanted = sizes;
   for (auto [dimension, size] : llvm::zip_equal(dimensions, next))
     wanted[dimension.name] = size;
-  // The lowest ones have been imported.
+  // The first ones have been imported.
   if (wanted == sizes)
     return runtime::success();
   sizes = std::move(wanted);
@@ -237,7 +237,7 @@ Status Compilation::compileSizes() {
     return records.error();
   std::vector<int64_t> next;
   for (const Dimension &dimension : dimensions)
-    next.push_back(dimension.low);
+    next.push_back(dimension.high);
   SizedPackageBuilder builder(dimensions, *kernels);
   progress.expect(static_cast<double>(countSizes()));
   size_t numLayers = 0;
@@ -247,7 +247,7 @@ Status Compilation::compileSizes() {
       return status;
     numLayers += outcome.package.layers.size();
     progress.advance(1);
-  } while (increment(dimensions, next));
+  } while (decrement(dimensions, next));
   Result<runtime::Package> package = builder.finish();
   if (!package)
     return package.error();

@@ -15,13 +15,18 @@
 
 using namespace tarpon;
 
+/// Constants that begin alike are compared. Positions' embeddings for fewer
+/// tokens are the first of those for more.
+static constexpr size_t kDigestedBytes = 256;
+
 int64_t ConstantPool::add(llvm::ArrayRef<char> constant) {
   llvm::StringRef text(constant.data(), constant.size());
-  uint64_t hash = llvm::xxh3_64bits(text);
+  uint64_t hash = llvm::xxh3_64bits(text.take_front(kDigestedBytes));
   auto [first, last] = ranges.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Range &range = it->second;
-    if (llvm::StringRef(bytes.data() + range.offset, range.size) == text)
+    llvm::StringRef known(bytes.data() + range.offset, range.size);
+    if (known.starts_with(text))
       return range.offset;
   }
   bytes.resize(llvm::alignTo(bytes.size(), runtime::kBufferAlignment));

@@ -26,7 +26,7 @@ public:
   bool isEmpty() const { return bytes.empty(); }
 
   /// Returns the offset of these bytes, aligned for kernels; equal bytes share
-  /// one.
+  /// one, and so do the first bytes of a constant that was added before.
   int64_t add(llvm::ArrayRef<char> constant);
 
   runtime::AlignedBytes take() { return std::move(bytes); }
@@ -38,6 +38,7 @@ private:
   };
 
   runtime::AlignedBytes bytes;
+  /// By the digest of their first bytes.
   std::unordered_multimap<uint64_t, Range> ranges;
 };
 

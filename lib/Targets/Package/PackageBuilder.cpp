@@ -460,9 +460,8 @@ Result<Package> tarpon::buildPackage(func::FuncOp function,
 SizedPackageBuilder::SizedPackageBuilder(
     std::vector<runtime::Dimension> dimensions, KernelCompiler &compiler)
     : compiler(compiler),
-      assembler(std::make_unique<PackageAssembler>(compiler)) {
-  package.dimensions = std::move(dimensions);
-}
+      assembler(std::make_unique<PackageAssembler>(compiler)),
+      dimensions(std::move(dimensions)) {}
 
 SizedPackageBuilder::~SizedPackageBuilder() = default;
 
@@ -483,19 +482,21 @@ Result<runtime::Program> SizedPackageBuilder::add(func::FuncOp function,
   Result<Package> built = PackageBuilder(function, compiler).build(*assembler);
   if (!built)
     return built.error();
-  if (package.programRanges.empty()) {
-    built->dimensions = std::move(package.dimensions);
-    package = *built;
-  }
-  if (!haveSameInterface(package.inputs, built->inputs) ||
-      !haveSameInterface(package.outputs, built->outputs))
+  if (!programs.empty() &&
+      (!haveSameInterface(package.inputs, built->inputs) ||
+       !haveSameInterface(package.outputs, built->outputs)))
     return Error{"the inputs and outputs of '" + package.modelName +
                  "' have other types or ranks with other sizes"};
-  runtime::addProgram(package, std::move(sizes), *built);
-  return static_cast<runtime::Program>(std::move(*built));
+  package = std::move(*built);
+  programs.emplace(std::move(sizes), package);
+  return static_cast<runtime::Program>(package);
 }
 
 Result<Package> SizedPackageBuilder::finish() {
+  static_cast<runtime::Program &>(package) = programs.begin()->second;
+  package.dimensions = std::move(dimensions);
+  for (const auto &[sizes, program] : programs)
+    runtime::addProgram(package, sizes, program);
   if (Status status = assembler->finish(package); !status)
     return status.error();
   auto constantBytes = static_cast<int64_t>(package.constants.size());

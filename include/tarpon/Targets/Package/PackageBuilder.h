@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -39,9 +40,9 @@ public:
                       KernelCompiler &compiler);
   ~SizedPackageBuilder();
 
-  /// Adds a function, as buildPackage takes it, for certain sizes: see
-  /// runtime::addProgram for their order. Returns its program; the function is
-  /// not needed any more.
+  /// Adds a function, as buildPackage takes it, for certain sizes, which differ
+  /// from all others. Returns its program; the function is not needed any more.
+  /// Constants take less memory if larger sizes are added first.
   runtime::Result<runtime::Program> add(mlir::func::FuncOp function,
                                         std::vector<int64_t> sizes);
   runtime::Result<runtime::Package> finish();
@@ -49,7 +50,10 @@ public:
 private:
   KernelCompiler &compiler;
   std::unique_ptr<PackageAssembler> assembler;
+  std::vector<runtime::Dimension> dimensions;
+  /// The last package that was added, for what all programs share.
   runtime::Package package;
+  std::map<std::vector<int64_t>, runtime::Program> programs;
 };
 
 /// Returns true if the problem only moves the elements of a constant to another
