@@ -17,8 +17,8 @@ namespace tarpon {
 
 using namespace runtime;
 
-static std::vector<TensorSpec>
-describe(const std::vector<TensorInfo> &tensors) {
+std::vector<TensorSpec>
+describeTensors(const std::vector<TensorInfo> &tensors) {
   std::vector<TensorSpec> specs;
   for (const TensorInfo &info : tensors)
     specs.push_back({info.name, std::string(dtypeName(info.dtype)), info.shape,
@@ -27,8 +27,9 @@ describe(const std::vector<TensorInfo> &tensors) {
 }
 
 Model::State::State(Package package)
-    : package(std::move(package)), inputs(describe(this->package.inputs)),
-      outputs(describe(this->package.outputs)) {}
+    : package(std::move(package)),
+      inputs(describeTensors(this->package.inputs)),
+      outputs(describeTensors(this->package.outputs)) {}
 
 Model::Model(std::unique_ptr<State> state) : state(std::move(state)) {}
 Model::Model(Model &&other) noexcept = default;
@@ -56,6 +57,12 @@ static Result<CompileOptions> makeOptions(const std::string &onnxFile,
   CompileOptions made;
   if (Status status = setKnobs(made, options); !status)
     return status.error();
+  for (const std::string &text : options.dims) {
+    Result<std::pair<std::string, SizeRange>> range = parseSizeRange(text);
+    if (!range)
+      return range.error();
+    made.dims.insert(std::move(*range));
+  }
   made.model = onnxFile;
   made.target = options.target;
   made.batch = options.batch;

@@ -13,6 +13,10 @@
 
 namespace tarpon {
 
+/// Describes tensors at the border of a model.
+std::vector<TensorSpec>
+describeTensors(const std::vector<runtime::TensorInfo> &tensors);
+
 struct Model::State {
   explicit State(runtime::Package package);
 

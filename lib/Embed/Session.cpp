@@ -12,6 +12,8 @@
 #include "tarpon/Runtime/Buffers.h"
 #include "tarpon/Runtime/Device.h"
 #include "tarpon/Runtime/Executor.h"
+#include "tarpon/Runtime/SizedExecutor.h"
+#include "tarpon/Runtime/SizedPackage.h"
 
 #include <limits>
 #include <string>
@@ -21,7 +23,12 @@ namespace tarpon {
 using namespace runtime;
 
 struct Session::State {
-  std::unique_ptr<Executor> executor;
+  explicit State(std::unique_ptr<Executor> executor)
+      : executor(executor.get()), sized(std::move(executor)) {}
+
+  /// The one of the sizes that were chosen.
+  Executor *executor;
+  SizedExecutor sized;
   std::vector<TensorSpec> inputs, outputs;
 };
 
@@ -39,8 +46,7 @@ Result<Session> Session::create(Model model, int64_t threads) {
       Executor::create(std::move(model.state->package), options);
   if (!executor)
     return executor.error();
-  auto state = std::make_unique<State>();
-  state->executor = std::move(*executor);
+  auto state = std::make_unique<State>(std::move(*executor));
   state->inputs = std::move(model.state->inputs);
   state->outputs = std::move(model.state->outputs);
   return Session(std::move(state));
@@ -50,6 +56,19 @@ const std::vector<TensorSpec> &Session::inputs() const { return state->inputs; }
 
 const std::vector<TensorSpec> &Session::outputs() const {
   return state->outputs;
+}
+
+Status Session::setSizes(const std::map<std::string, int64_t> &sizes) {
+  Result<std::vector<int64_t>> found = nameSizes(state->sized.package(), sizes);
+  if (!found)
+    return found.error();
+  Result<Executor *> executor = state->sized.at(*found);
+  if (!executor)
+    return executor.error();
+  state->executor = *executor;
+  state->inputs = describeTensors((*executor)->package().inputs);
+  state->outputs = describeTensors((*executor)->package().outputs);
+  return success();
 }
 
 int64_t Session::threads() const { return state->executor->device().threads(); }

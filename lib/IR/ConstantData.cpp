@@ -161,8 +161,7 @@ static ElementsAttr makeAttr(RankedTensorType type, Owner bytes) {
 
 ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,
                                       std::vector<char> bytes) {
-  return makeAttr(type,
-                  std::make_unique<std::vector<char>>(std::move(bytes)));
+  return makeAttr(type, std::make_unique<std::vector<char>>(std::move(bytes)));
 }
 
 ElementsAttr tarpon::makeConstantAttr(RankedTensorType type,

@@ -25,7 +25,8 @@ Status validateProgram(const Package &package, int64_t constantBytes,
 Status validateSized(const Package &package, int64_t constantBytes,
                      const ProgramRange &range, const Program &program);
 
-/// Checks dimensions, symbols and the places of programs, which are not decoded.
+/// Checks dimensions, symbols and the places of programs, which are not
+/// decoded.
 Status validateDimensions(const Package &package);
 
 } // namespace tarpon::runtime

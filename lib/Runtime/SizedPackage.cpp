@@ -63,8 +63,8 @@ static size_t findProgram(const Package &package,
   int64_t index = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const Dimension &dimension = package.dimensions[i];
-    index = index * (dimension.high - dimension.low + 1) + sizes[i] -
-            dimension.low;
+    index =
+        index * (dimension.high - dimension.low + 1) + sizes[i] - dimension.low;
   }
   return static_cast<size_t>(index);
 }
@@ -78,11 +78,10 @@ Result<Program> readProgram(const Package &package,
   const ProgramRange &range =
       package.programRanges[findProgram(package, sizes)];
   Result<Program> program = decodeProgram(
-      package,
-      std::span(package.programs).subspan(range.offset, range.bytes));
-  Status status =
-      program ? validateSized(package, constantBytes, range, *program)
-              : Status(program.error());
+      package, std::span(package.programs).subspan(range.offset, range.bytes));
+  Status status = program
+                      ? validateSized(package, constantBytes, range, *program)
+                      : Status(program.error());
   if (!status)
     return Error{"the package of model '" + package.modelName +
                  "' is damaged: " + status.message()};

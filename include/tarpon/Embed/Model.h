@@ -32,6 +32,9 @@ struct ModelOptions {
   std::string target = "host";
   /// The size of the symbolic batch dimension.
   std::optional<int64_t> batch;
+  /// The sizes of symbolic dimensions: "NAME=SIZE", or "NAME=LOW..HIGH" for a
+  /// model of all of them (Session::setSizes).
+  std::vector<std::string> dims;
   /// 0: one per core.
   int64_t threads = 0;
   /// One of LLVM's CPUs.

@@ -13,8 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tarpon {
@@ -29,6 +31,13 @@ public:
 
   const std::vector<TensorSpec> &inputs() const;
   const std::vector<TensorSpec> &outputs() const;
+
+  /// Chooses the sizes of a model of several for the runs that follow, by the
+  /// names of its dimensions; those that are not named are the lowest, as all
+  /// are at first. `inputs` and `outputs` are others then. Sizes that are
+  /// chosen for the first time cost less than a millisecond, and memory for
+  /// inputs and outputs, which is kept.
+  runtime::Status setSizes(const std::map<std::string, int64_t> &sizes);
 
   /// The number of threads, the caller of `run` included.
   int64_t threads() const;

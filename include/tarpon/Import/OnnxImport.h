@@ -35,7 +35,7 @@ struct ImportOptions {
   std::optional<int64_t> batch;
   /// The sizes of symbolic dimensions, by their symbols; the others are bound
   /// by `batch`.
-  std::map<std::string, int64_t> dims;
+  std::map<std::string, int64_t> dims = {};
 
   /// Values of model inputs, by name, that may be assumed where an operator
   /// needs a compile-time constant (the shape of a Reshape). Such an input

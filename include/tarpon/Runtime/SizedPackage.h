@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A package may have dimensions whose sizes each run chooses, such as the batch.
-// It holds a program for each choice of them, encoded, so that thousands take
-// little memory and no time until one is asked for. All programs share the
+// A package may have dimensions whose sizes each run chooses, such as the
+// batch. It holds a program for each choice of them, encoded, so that thousands
+// take little memory and no time until one is asked for. All programs share the
 // package's kernels and constants.
 //
 //===----------------------------------------------------------------------===//
@@ -40,8 +40,8 @@ Result<Program> readProgram(const Package &package,
                             std::span<const int64_t> sizes,
                             int64_t constantBytes);
 
-/// Returns the sizes of the dimensions in inputs of these shapes. An error names
-/// the input that does not fit.
+/// Returns the sizes of the dimensions in inputs of these shapes. An error
+/// names the input that does not fit.
 Result<std::vector<int64_t>>
 findSizes(const Package &package,
           std::span<const std::vector<int64_t>> inputShapes);

@@ -147,6 +147,15 @@ public:
     return {};
   }
 
+  /// Returns the best guess among the configs that pack constants as `like`
+  /// does, a valid config for the same operation with other sizes, in constant
+  /// time.
+  virtual PerfConfig configLike(const Problem & /*problem*/,
+                                const TargetInfo & /*target*/,
+                                const PerfConfig &like) const {
+    return like;
+  }
+
   /// All configs worth measuring, the best guess first and the default among
   /// them; the same list for the same arguments.
   virtual std::vector<PerfConfig> configs(const Problem &problem,

@@ -136,6 +136,9 @@ Result<Solution> Replayer::solve(const Problem &problem,
     solution.solver =
         findSolver(model.getKernelCompiler().getTarget(), record->solver);
     solution.config = record->config;
+    if (record->problem != problem.key() && !record->timing)
+      solution.config = solution.solver->configLike(
+          problem, model.getKernelCompiler().getTarget(), record->config);
     solution.source = record->source;
     return solution;
   }

@@ -249,10 +249,10 @@ Result<TuningFile> Compilation::readReplay(const std::string &path) {
   TuningFile::Toolchain current = {getTarponVersion().str(),
                                    LLVM_VERSION_STRING};
   if (file->toolchain != current)
-    if (Status status = fallBack(
-            path + " was made by tarpon " + file->toolchain.tarpon +
-            " with LLVM " + file->toolchain.llvm +
-            ", so kernels may differ from those that were measured");
+    if (Status status =
+            fallBack(path + " was made by tarpon " + file->toolchain.tarpon +
+                     " with LLVM " + file->toolchain.llvm +
+                     ", so kernels may differ from those that were measured");
         !status)
       return status.error();
   return file;

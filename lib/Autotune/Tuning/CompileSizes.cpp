@@ -94,8 +94,7 @@ int64_t Compilation::countSizes() const {
 
 /// The dimensions with several sizes, in the order of their names.
 std::vector<Dimension> Compilation::findDimensions() {
-  std::vector<std::vector<std::string>> symbols =
-      getModelInfo(*module).symbols;
+  std::vector<std::vector<std::string>> symbols = getModelInfo(*module).symbols;
   std::vector<Dimension> dimensions;
   for (const auto &[name, range] : options.dims) {
     if (range.low == range.high)
@@ -145,10 +144,10 @@ Status Compilation::importSizes(const std::vector<Dimension> &dimensions,
 
 /// The distance between the sizes that are compiled now and those of a file, by
 /// the logarithm of their ratios.
-static double
-measureDistance(const TuningFile &file, llvm::ArrayRef<Dimension> dimensions,
-                llvm::ArrayRef<std::string> inputs,
-                const std::map<std::string, int64_t> &sizes) {
+static double measureDistance(const TuningFile &file,
+                              llvm::ArrayRef<Dimension> dimensions,
+                              llvm::ArrayRef<std::string> inputs,
+                              const std::map<std::string, int64_t> &sizes) {
   double distance = 0;
   for (const Dimension &dimension : dimensions) {
     auto [input, dim] = dimension.places.front();
@@ -156,10 +155,10 @@ measureDistance(const TuningFile &file, llvm::ArrayRef<Dimension> dimensions,
     if (shape == file.model.inputs.end() ||
         static_cast<size_t>(dim) >= shape->second.size())
       return std::numeric_limits<double>::infinity();
-    distance += std::abs(
-        std::log(static_cast<double>(sizes.at(dimension.name)) /
-                 static_cast<double>(std::max<int64_t>(
-                     shape->second[static_cast<size_t>(dim)], 1))));
+    distance +=
+        std::abs(std::log(static_cast<double>(sizes.at(dimension.name)) /
+                          static_cast<double>(std::max<int64_t>(
+                              shape->second[static_cast<size_t>(dim)], 1))));
   }
   return distance;
 }
@@ -199,8 +198,9 @@ Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
 static std::vector<int64_t> getMiddle(llvm::ArrayRef<Dimension> dimensions) {
   std::vector<int64_t> middle;
   for (const Dimension &dimension : dimensions)
-    middle.push_back(std::llround(std::sqrt(static_cast<double>(dimension.low) *
-                                            static_cast<double>(dimension.high))));
+    middle.push_back(
+        std::llround(std::sqrt(static_cast<double>(dimension.low) *
+                               static_cast<double>(dimension.high))));
   return middle;
 }
 

@@ -7,8 +7,8 @@
 
 #include "tarpon/Autotune/Tuning/Compile.h"
 
+#include "CompileFixture.h"
 #include "HostileSolvers.h"
-#include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/HostFeatures.h"
@@ -34,79 +34,6 @@ using namespace tarpon;
 using namespace tarpon::test;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-namespace {
-
-const std::string kModels = TARPON_SOURCE_DIR "/models/tiny/";
-
-class CompileTest : public testing::Test {
-protected:
-  TestDirectory directory;
-
-  void SetUp() override {
-    // Kernels are the same in all tests.
-    static TestDirectory cache;
-    setenv("TARPON_USER_DB_PATH", directory.file("db").c_str(), 1);
-    setenv("TARPON_CACHE_DIR", cache.path().c_str(), 1);
-  }
-
-  CompileOptions getOptions(const std::string &model) {
-    CompileOptions options;
-    options.model = kModels + model + ".onnx";
-    options.threads = 1;
-    options.quiet = true;
-    return options;
-  }
-
-  CompileOptions getGlobalOptions(const std::string &model) {
-    CompileOptions options = getOptions(model);
-    options.dtype = *parseDtypeKnob("pick_global");
-    options.layout = *parseLayoutKnob("pick_global");
-    // The outputs of an untrained model say little about accuracy.
-    options.maxError = 1;
-    return options;
-  }
-
-  CompileOutcome compile(const CompileOptions &options) {
-    auto outcome = compileModel(options);
-    EXPECT_TRUE(outcome) << outcome.message();
-    return outcome ? std::move(*outcome) : CompileOutcome();
-  }
-
-  std::string getError(const CompileOptions &options) {
-    auto outcome = compileModel(options);
-    return outcome ? "" : outcome.message();
-  }
-
-  /// The bytes of all outputs on seeded inputs.
-  std::string runPackage(runtime::Package package) {
-    auto inputs = runtime::makeRandomInputs(package, 1);
-    runtime::ExecutorOptions options;
-    options.threads = 1;
-    options.paddedBuffers = true;
-    auto executor = runtime::Executor::create(std::move(package), options);
-    EXPECT_TRUE(executor) << executor.message();
-    auto instance =
-        runtime::Instance::create(std::move(*executor), std::move(*inputs));
-    EXPECT_TRUE(instance) << instance.message();
-    EXPECT_TRUE(instance->run());
-    std::string bytes;
-    for (const runtime::HostTensor &output : instance->outputs())
-      bytes.append(output.data.data(), output.data.size());
-    return bytes;
-  }
-
-  std::string findJournal() {
-    std::error_code error;
-    for (llvm::sys::fs::directory_iterator it(directory.file("db"), error), end;
-         it != end && !error; it.increment(error))
-      if (llvm::StringRef(it->path()).ends_with(".journal"))
-        return it->path();
-    return "";
-  }
-};
-
-} // namespace
 
 TEST_F(CompileTest, WithoutASearchNothingIsMeasured) {
   CompileOutcome outcome = compile(getOptions("tiny_resnet"));
@@ -147,7 +74,7 @@ TEST_F(CompileTest, PickGlobalIsReplayedBitByBit) {
     file->winner = static_cast<int64_t>(i);
     ASSERT_TRUE(writeTuningFile(*file, directory.file("one.json")));
     CompileOptions again = getOptions("tiny_resnet");
-    again.replay = directory.file("one.json");
+    again.replays = {directory.file("one.json")};
     CompileOutcome replayed = compile(again);
     EXPECT_EQ(replayed.mode, CompileOutcome::Replayed);
     EXPECT_EQ(replayed.search.measured, 0);
@@ -183,11 +110,11 @@ TEST_F(CompileTest, ChoicesOfRegionsAreReplayedBitByBit) {
   ASSERT_TRUE(writeTuningFile(file, directory.file("mixed.json")));
 
   CompileOptions again = getOptions("tiny_resnet");
-  again.replay = directory.file("mixed.json");
+  again.replays = {directory.file("mixed.json")};
   again.replayAnyway = true;
   CompileOutcome first = compile(again);
   ASSERT_TRUE(writeTuningFile(first.record, directory.file("exact.json")));
-  again.replay = directory.file("exact.json");
+  again.replays = {directory.file("exact.json")};
   again.replayAnyway = false;
   CompileOutcome second = compile(again);
   EXPECT_TRUE(second.replaced.empty());
@@ -207,7 +134,7 @@ TEST_F(CompileTest, ReplaysAnyPointOfTheFront) {
   tuned.record.winner = 1;
   ASSERT_TRUE(writeTuningFile(tuned.record, directory.file("front.json")));
   CompileOptions again = getOptions("tiny_resnet");
-  again.replay = directory.file("front.json");
+  again.replays = {directory.file("front.json")};
   EXPECT_EQ(compile(again).package.dtype, "bf16");
   again.point = 1;
   EXPECT_EQ(compile(again).package.dtype, "fp32");
@@ -413,7 +340,7 @@ TEST_F(CompileTest, ErrorsNameTheThingAndOverwriteNothing) {
   EXPECT_THAT(getError(options), HasSubstr("none.onnx"));
   options = getOptions("tiny_resnet");
   options.output = directory.file("out.tpn");
-  options.replay = directory.file("none.json");
+  options.replays = {directory.file("none.json")};
   EXPECT_THAT(getError(options), HasSubstr("none.json"));
   EXPECT_EQ(readText(directory.file("out.tpn")), "old");
   options.output = directory.file("no/where.tpn");
@@ -448,14 +375,14 @@ TEST_F(CompileTest, TuningFilesOfOthersAreRefused) {
   options.tuningFile = directory.file("t.json");
   compile(options);
   options = getOptions("tiny_mobilenet");
-  options.replay = directory.file("t.json");
-  EXPECT_THAT(getError(options),
-              StartsWith(options.replay + " was made for another model"));
+  options.replays = {directory.file("t.json")};
+  EXPECT_THAT(getError(options), StartsWith(options.replays.front() +
+                                            " was made for another model"));
   options.replayAnyway = true;
-  EXPECT_THAT(getError(options),
-              StartsWith(options.replay + " was made for another model"));
+  EXPECT_THAT(getError(options), StartsWith(options.replays.front() +
+                                            " was made for another model"));
   options = getOptions("tiny_resnet");
-  options.replay = directory.file("t.json");
+  options.replays = {directory.file("t.json")};
   options.threads = 2;
   EXPECT_THAT(getError(options),
               HasSubstr("was made for another target: thread count 1, not 2; "
@@ -477,7 +404,7 @@ TEST_F(CompileTest, ReplayAnywayReplacesWhatDoesNotFit) {
   layers[0].solver = "gone-v7";
   ASSERT_TRUE(writeTuningFile(*file, options.tuningFile));
   options = getOptions("tiny_resnet");
-  options.replay = directory.file("t.json");
+  options.replays = {directory.file("t.json")};
   EXPECT_THAT(getError(options),
               HasSubstr("names the solver gone-v7, which does not exist; "
                         "--replay-anyway replaces it"));

@@ -96,6 +96,55 @@ TEST_F(CRuntimeTest, RunsAModel) {
   }
 }
 
+TEST_F(CRuntimeTest, RunsSizesThatAreChosen) {
+  ASSERT_EQ(tarpon_model_num_dimensions(model), 0u);
+  tarpon_model_free(model);
+  model = nullptr;
+  ASSERT_TRUE(writePackage(makePackageOfSizes(10, kElements), path));
+  ASSERT_EQ(tarpon_model_load(path.c_str(), 1, &model), TARPON_OK);
+  ASSERT_EQ(tarpon_model_num_dimensions(model), 1u);
+  tarpon_dimension dimension;
+  ASSERT_EQ(tarpon_model_dimension(model, 0, &dimension), TARPON_OK);
+  EXPECT_STREQ(dimension.name, "n");
+  EXPECT_EQ(dimension.low, 10);
+  EXPECT_EQ(dimension.high, kElements);
+  for (int64_t size : {int64_t(37), kElements, int64_t(10), int64_t(37)}) {
+    ASSERT_EQ(tarpon_model_set_sizes(model, &size, 1), TARPON_OK)
+        << tarpon_error_message();
+    tarpon_tensor_info info;
+    ASSERT_EQ(tarpon_model_output(model, 0, &info), TARPON_OK);
+    EXPECT_EQ(info.shape[1], size);
+    std::fill(output.begin(), output.end(), -1.0f);
+    ASSERT_EQ(run({{input.data(), info.bytes}}, {{output.data(), info.bytes}}),
+              TARPON_OK)
+        << tarpon_error_message();
+    for (int64_t i = 0; i < kElements; ++i)
+      ASSERT_EQ(output[i], i < size ? expectedOutput(input[i]) : -1.0f) << i;
+  }
+}
+
+TEST_F(CRuntimeTest, RefusesSizes) {
+  int64_t size = 5;
+  EXPECT_EQ(tarpon_model_set_sizes(model, &size, 1), TARPON_INVALID_ARGUMENT);
+  EXPECT_STREQ(tarpon_error_message(), "got 1 sizes, expected 0");
+  EXPECT_EQ(tarpon_model_set_sizes(model, nullptr, 0), TARPON_OK);
+  tarpon_dimension dimension;
+  EXPECT_EQ(tarpon_model_dimension(model, 0, &dimension),
+            TARPON_INVALID_ARGUMENT);
+  EXPECT_STREQ(tarpon_error_message(),
+               "there is no dimension 0, the model has 0");
+  tarpon_model_free(model);
+  model = nullptr;
+  ASSERT_TRUE(writePackage(makePackageOfSizes(10, 20), path));
+  ASSERT_EQ(tarpon_model_load(path.c_str(), 1, &model), TARPON_OK);
+  EXPECT_EQ(tarpon_model_set_sizes(model, &size, 1), TARPON_INVALID_ARGUMENT);
+  EXPECT_STREQ(
+      tarpon_error_message(),
+      "the package of model 'two-layers' is for n from 10 to 20, not 5");
+  EXPECT_EQ(tarpon_model_set_sizes(model, nullptr, 1), TARPON_INVALID_ARGUMENT);
+  EXPECT_STREQ(tarpon_error_message(), "'sizes' is a null pointer");
+}
+
 TEST_F(CRuntimeTest, RunsFromC) {
   ASSERT_EQ(runFromC(path.c_str(), input.data(), output.data(), kElements), 0);
   checkOutput();

@@ -98,6 +98,29 @@ TEST_F(EmbedTest, TakesOptions) {
   EXPECT_THAT(compile(options).solutions().front().problem, HasSubstr(":nhwc"));
 }
 
+TEST_F(EmbedTest, RunsSizesThatAreChosen) {
+  ModelOptions options;
+  options.dims = {"N=1..3"};
+  runtime::Result<Model> model =
+      Model::compile(kModels + "/tiny/tiny_symbolic.onnx", options);
+  ASSERT_TRUE(model) << model.message();
+  runtime::Result<Session> session = Session::create(std::move(*model), 1);
+  ASSERT_TRUE(session) << session.message();
+  std::vector<float> images(3 * 3 * 14 * 14, 1.0f), first(9), scores(27);
+  ASSERT_TRUE(session->run({std::as_bytes(std::span(images).first(588))},
+                           {std::as_writable_bytes(std::span(first))}));
+  ASSERT_TRUE(session->setSizes({{"N", 3}}));
+  EXPECT_EQ(session->outputs()[0].shape, (std::vector<int64_t>{3, 9}));
+  ASSERT_TRUE(session->run({std::as_bytes(std::span(images))},
+                           {std::as_writable_bytes(std::span(scores))}));
+  for (size_t i = 0; i < scores.size(); ++i)
+    EXPECT_NEAR(scores[i], first[i % 9], 1e-5) << i;
+  EXPECT_EQ(session->setSizes({{"N", 4}}).message(),
+            "the package of model 'tiny_symbolic' is for N from 1 to 3, not 4");
+  options.dims = {"N"};
+  EXPECT_EQ(refusal(options), "expected NAME=SIZE or NAME=LOW..HIGH, got 'N'");
+}
+
 TEST_F(EmbedTest, Tunes) {
   ModelOptions options;
   options.tuningTime = 60;

@@ -345,8 +345,29 @@ TEST(Inputs, TheSameSymbolIsTheSameSize) {
 TEST(Inputs, OtherSymbolicDimension) {
   TestModel model;
   EXPECT_EQ(relu(model.input("x", {1, -1})).error(),
-            "MODEL: input 'x' has the unknown dimension 1 ('N'); only the "
-            "leading dimension may be symbolic\n");
+            "MODEL: input 'x' has the unknown dimension 1 ('N'), whose size "
+            "is not given\n");
+}
+
+TEST(Inputs, SizesOfSymbols) {
+  TestModel model;
+  relu(model.input("x", {1, -1}).input("z", {-1, 2}));
+  Imported result =
+      model.import({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}});
+  EXPECT_THAT(result.ir, HasSubstr("%arg0: tensor<1x7xf32>"));
+  EXPECT_THAT(result.ir, HasSubstr("%arg1: tensor<7x2xf32>"));
+  EXPECT_THAT(result.ir,
+              HasSubstr("tarpon.input_symbols = [[\"\", \"N\"], [\"N\", "
+                        "\"\"]]"));
+  EXPECT_EQ(result.diagnostics, "");
+  EXPECT_EQ(model.error({.batch = {}, .dims = {{"M", 7}}, .assumedInputs = {}}),
+            "MODEL: no input has a dimension called 'M', only 'N'\n");
+  EXPECT_EQ(model.error({.batch = {}, .dims = {{"N", 0}}, .assumedInputs = {}}),
+            "MODEL: the size of 'N' is 0, expected 1 or more\n");
+  TestModel fixed;
+  EXPECT_EQ(relu(fixed.input("x", {1}))
+                .error({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}),
+            "MODEL: no input has a dimension called 'N'\n");
 }
 
 TEST(Inputs, BatchOfAFixedModel) {

@@ -69,19 +69,19 @@ static void putInt(std::vector<char> &bytes, size_t offset, uint64_t value,
 
 /// Makes the header's own checksum right again after a change.
 static void fixHeader(std::vector<char> &bytes) {
-  putInt(bytes, 60,
-         crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), 60), 4);
+  putInt(bytes, 124,
+         crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), 124), 4);
 }
 
 /// A file around this metadata, with right sizes and checksums.
 static std::vector<char> wrapMetadata(const std::string &metadata) {
-  std::vector<char> bytes(64, 0);
+  std::vector<char> bytes(128, 0);
   std::memcpy(bytes.data(), "\x89TPN\r\n\x1a\n", 8);
   std::vector<char> section(metadata.begin(), metadata.end());
   section.resize((section.size() + 63) / 64 * 64);
-  putInt(bytes, 8, 2, 4); // The format version.
+  putInt(bytes, 8, 3, 4); // The format version.
   putInt(bytes, 16, metadata.size(), 8);
-  putInt(bytes, 40,
+  putInt(bytes, 48,
          crc32_z(0, reinterpret_cast<const Bytef *>(section.data()),
                  section.size()),
          4);
@@ -241,13 +241,13 @@ TEST_F(PackageTest, NamesTheDamagedPart) {
   EXPECT_EQ(refuseFlip(0), "'" + path + "' is not a Tarpon package");
   EXPECT_EQ(refuseFlip(20),
             damage("the checksum of its header does not match"));
-  EXPECT_EQ(refuseFlip(70),
+  EXPECT_EQ(refuseFlip(140),
             damage("the checksum of its metadata does not match"));
   EXPECT_EQ(refuseFlip(good.size() - 1),
             damage("the checksum of its kernels does not match"));
   uint64_t metadataBytes;
   std::memcpy(&metadataBytes, good.data() + 16, sizeof(metadataBytes));
-  EXPECT_EQ(refuseFlip(64 + (metadataBytes + 63) / 64 * 64),
+  EXPECT_EQ(refuseFlip(128 + (metadataBytes + 63) / 64 * 64),
             damage("the checksum of its constants does not match"));
 
   auto refuseSize = [&](size_t size) {
@@ -258,8 +258,8 @@ TEST_F(PackageTest, NamesTheDamagedPart) {
   };
   EXPECT_EQ(refuseSize(0), "'" + path + "' is not a Tarpon package");
   EXPECT_EQ(refuseSize(40), damage("it ends inside its header"));
-  EXPECT_EQ(refuseSize(100), damage("it ends inside its metadata"));
-  EXPECT_EQ(refuseSize(64 + (metadataBytes + 63) / 64 * 64 + 1),
+  EXPECT_EQ(refuseSize(140), damage("it ends inside its metadata"));
+  EXPECT_EQ(refuseSize(128 + (metadataBytes + 63) / 64 * 64 + 1),
             damage("it ends inside its constants"));
   EXPECT_EQ(refuseSize(good.size() - 1), damage("it ends inside its kernels"));
   EXPECT_EQ(refuseSize(good.size() + 5), damage("5 bytes follow its end"));
@@ -273,14 +273,14 @@ TEST_F(PackageTest, RefusesAnotherVersion) {
   writeBytes(path, bytes);
   EXPECT_EQ(refusal(), "package '" + path +
                            "' has format version 7, and this build of Tarpon "
-                           "reads version 2");
+                           "reads version 3");
 }
 
 TEST_F(PackageTest, HugeSizesAreNotAllocated) {
   write(Package());
   for (uint64_t size : {uint64_t(1) << 40, ~uint64_t(0), ~uint64_t(0) - 63}) {
     std::vector<char> bytes = readBytes(path);
-    putInt(bytes, 24, size, 8);
+    putInt(bytes, 32, size, 8);
     fixHeader(bytes);
     writeBytes(path, bytes);
     EXPECT_EQ(refusal(), damage("it ends inside its constants"));

@@ -12,6 +12,7 @@
 #include "tarpon/Runtime/HostFeatures.h"
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Runtime/Package.h"
+#include "tarpon/Runtime/SizedPackage.h"
 #include "tarpon/Runtime/Tensor.h"
 
 #include <cstring>
@@ -86,6 +87,18 @@ inline Package makeTestPackage(int64_t elements,
   second.launches.push_back({symbol, {arena, ones, out}, params, elements, 4});
   package.layers = {first, second};
   package.kernels = readBytes(TARPON_TEST_KERNELS);
+  return package;
+}
+
+/// The same model for inputs of `low` to `high` floats.
+inline Package makePackageOfSizes(int64_t low, int64_t high) {
+  Package package = makeTestPackage(high);
+  AlignedBytes constants = std::move(package.constants);
+  package = makeTestPackage(low);
+  package.constants = std::move(constants);
+  package.dimensions = {{"n", low, high, {{0, 1}}}};
+  for (int64_t size = low; size <= high; ++size)
+    addProgram(package, {size}, makeTestPackage(size));
   return package;
 }
 

@@ -263,6 +263,9 @@ Applicability isSupported(const Problem &problem, const TargetInfo &target,
 
 PerfConfig defaultConfig(const Problem &problem, const TargetInfo &target,
                          const Geometry &geometry);
+/// Panels of the filter are as wide as a tile, whatever its height.
+PerfConfig configLike(const Problem &problem, const TargetInfo &target,
+                      const Geometry &geometry, const PerfConfig &like);
 std::vector<PerfConfig> configs(const Problem &problem,
                                 const TargetInfo &target,
                                 const Geometry &geometry);
@@ -336,6 +339,11 @@ public:
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const final {
     return igemm::defaultConfig(problem, target, getGeometry(problem));
+  }
+
+  PerfConfig configLike(const Problem &problem, const TargetInfo &target,
+                        const PerfConfig &like) const final {
+    return igemm::configLike(problem, target, getGeometry(problem), like);
   }
 
   std::vector<PerfConfig> configs(const Problem &problem,

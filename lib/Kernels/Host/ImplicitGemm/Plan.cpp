@@ -229,6 +229,16 @@ PerfConfig igemm::defaultConfig(const Problem &problem,
   return makeConfig(problem, target, geometry, m, n);
 }
 
+PerfConfig igemm::configLike(const Problem &problem, const TargetInfo &target,
+                             const Geometry &geometry, const PerfConfig &like) {
+  if (like.has("amx"))
+    return like;
+  for (auto [efficiency, m, n] : rankSkippingTiles(problem, target, geometry))
+    if (n == like.get("tile_n"))
+      return makeConfig(problem, target, geometry, m, n);
+  return like;
+}
+
 /// The tiles (pixels, channels) of AMX that are worth trying. No AMX CPU has
 /// run them, so that a measurement chooses them, never an estimate.
 static std::vector<std::pair<int64_t, int64_t>>
