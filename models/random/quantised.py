@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operators of quantised networks."""
+
+from __future__ import annotations
+
+import numpy as np
+from graph import Graph
+from networks import draw_window, pick_image
+from recipes import recipe
+from values import Value
+
+
+def scale(g: Graph, size: int | None = None) -> Value:
+    """A scale, or one for each channel."""
+    drawn = g.random.uniform(0.01, 0.1, () if size is None else size)
+    return g.constant(np.asarray(drawn).astype("float32"))
+
+
+def zero_point(g: Graph, dtype: str, size: int | None = None) -> Value:
+    low = -10 if dtype == "int8" else 100
+    drawn = g.random.integers(low, low + 20, () if size is None else size)
+    return g.constant(np.asarray(drawn).astype(dtype))
+
+
+def bytes_(g: Graph, dtype: str, shape: list[int], is_weight: bool = False) -> Value:
+    """Weights of half the range: ONNX Runtime's sums of larger ones overflow on CPUs
+    without VNNI."""
+    info = np.iinfo(dtype)
+    low, high = (-64, 64) if is_weight and dtype == "int8" else (info.min, info.max + 1)
+    if is_weight and dtype == "uint8":
+        high = 128
+    data = g.random.integers(low, high, shape).astype(dtype)
+    return g.constant(data) if is_weight else g.input(data)
+
+
+def quantise(g: Graph, x: Value, dtype: str = "") -> tuple[Value, list[Value]]:
+    dtype = dtype or g.choose(("uint8", "uint8", "int8"))
+    parameters = [scale(g), zero_point(g, dtype)]
+    return g.node("QuantizeLinear", [x, *parameters])[0], parameters
+
+
+def dequantise(g: Graph, x: Value, parameters: list[Value], **attributes: int) -> Value:
+    return g.node("DequantizeLinear", [x, *parameters], **attributes)[0]
+
+
+@recipe(1.5)
+def quantise_and_back(g: Graph) -> None:
+    x = g.pick(lambda v: v.dtype == "float32", lambda: g.fresh("float32"))
+    quantised, parameters = quantise(g, x)
+    if g.chance(0.8):
+        dequantise(g, quantised, parameters)
+
+
+@recipe(1)
+def dequantise_bytes(g: Graph) -> None:
+    x = g.pick(
+        lambda v: v.dtype in ("int8", "uint8"), lambda: bytes_(g, "uint8", [2, g.integer(1, 9)])
+    )
+    if x.rank and x.shape[-1] and g.chance(0.4):
+        size = x.shape[-1]
+        dequantise(g, x, [scale(g, size), zero_point(g, x.dtype, size)], axis=-1)
+    else:
+        dequantise(g, x, [scale(g), zero_point(g, x.dtype)])
+
+
+@recipe(1.5)
+def quantised_conv(g: Graph) -> None:
+    """As quantisers write it: around a convolution, with an activation perhaps."""
+    x = pick_image(g)
+    x = dequantise(g, *quantise(g, x))
+    channels = x.shape[1]
+    group = g.choose((1, 1, channels))
+    attributes = draw_window(g, x, most=3)
+    filters = group * g.choose((1, 2)) if group > 1 else g.choose((1, 4, 8, 17))
+    shape = [filters, channels // group, *attributes["kernel_shape"]]
+    per_channel = filters if g.chance(0.5) else None
+    weights = bytes_(g, "int8", shape, is_weight=True)
+    zero = g.constant(np.zeros(() if per_channel is None else filters, "int8"))
+    filters_ = dequantise(g, weights, [scale(g, per_channel), zero], axis=0)
+    bias = [g.weights("float32", [filters])] if g.chance(0.5) else []
+    (y,) = g.node("Conv", [x, filters_, *bias], group=group, **attributes)
+    if g.chance(0.4):
+        (y,) = g.node("Relu", [y], exact=True)
+    if g.chance(0.8):
+        dequantise(g, *quantise(g, y))
+
+
+@recipe(1)
+def integer_product(g: Graph) -> None:
+    terms = g.choose((1, 5, 16, 17))
+    x = bytes_(g, g.choose(("uint8", "int8")), [g.integer(1, 5), terms])
+    y = bytes_(g, g.choose(("uint8", "int8")), [terms, g.choose((1, 7, 16))], is_weight=True)
+    zeros = [zero_point(g, v.dtype) for v in (x, y)]
+    if g.chance(0.5):
+        g.node("MatMulInteger", [x, y, *zeros[: g.integer(0, 2)]])
+        return
+    parameters = [
+        x,
+        scale(g),
+        zeros[0],
+        y,
+        scale(g),
+        zeros[1],
+        scale(g),
+        zero_point(g, x.dtype),
+    ]
+    g.node("QLinearMatMul", parameters)
+
+
+@recipe(1)
+def integer_conv(g: Graph) -> None:
+    space = [g.choose((3, 5, 8)) for _ in range(2)]
+    x = bytes_(g, "uint8", [1, g.choose((1, 3, 4)), *space])
+    weights = bytes_(g, g.choose(("uint8", "int8")), [4, x.shape[1], 3, 3], is_weight=True)
+    zeros = [zero_point(g, v.dtype) for v in (x, weights)]
+    pads = {"pads": [g.integer(0, 2)] * 4}
+    if g.chance(0.4):
+        g.node("ConvInteger", [x, weights, *zeros[: g.integer(0, 2)]], **pads)
+        return
+    parameters = [x, scale(g), zeros[0], weights, scale(g), zeros[1], scale(g)]
+    g.node("QLinearConv", [*parameters, zero_point(g, "uint8")], **pads)
+
+
+@recipe(0.7)
+def dynamic_quantise(g: Graph) -> None:
+    x = g.pick(
+        lambda v: v.dtype == "float32" and v.data.size > 0, lambda: g.fresh("float32", (3, 7))
+    )
+    g.node("DynamicQuantizeLinear", [x], 3)
