@@ -128,7 +128,12 @@ Attribute tarpon::detail::foldUnary(Attribute operand, RankedTensorType type,
   const ScalarAccess &access = view->getAccess();
   return mapElements(*view, type, access.bytes,
                      [&](char *to, const char *from) {
-                       access.storeDouble(to, compute(access.loadDouble(from)));
+                       double result = compute(access.loadDouble(from));
+                       // The negated smallest integer wraps, as in kernels.
+                       if (access.isInteger() && std::fabs(result) <= 0x1p53)
+                         access.storeInteger(to, static_cast<int64_t>(result));
+                       else
+                         access.storeDouble(to, result);
                      });
 }
 
