@@ -37,7 +37,7 @@ def serve(seed: int, number: int, folder: str, connection: Connection) -> None:
 
 
 def check(seed: int, number: int, keep: Path | None) -> Verdict:
-    """Makes and judges one model; files of a failure go to a folder of `keep`."""
+    """Makes and judges one model; the files go to a folder of `keep`."""
     with tempfile.TemporaryDirectory(prefix="tarpon-random-") as folder:
         ours, theirs = multiprocessing.Pipe(duplex=False)
         process = multiprocessing.Process(target=serve, args=(seed, number, folder, theirs))
@@ -52,7 +52,7 @@ def check(seed: int, number: int, keep: Path | None) -> Verdict:
         except EOFError:
             verdict = Verdict(Outcome.NO_REFERENCE, "its process ended")
         process.join()
-        if keep and verdict.outcome in FAILURES:
+        if keep and verdict.outcome is not Outcome.AGREES:
             kept = keep / f"{seed}-{number}"
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(folder, kept)
@@ -100,7 +100,7 @@ def parse_arguments() -> argparse.Namespace:
         "--keep",
         type=Path,
         metavar="DIR",
-        help="keep the files of what failed in a folder each",
+        help="keep the files of models that do not agree",
     )
     parser.add_argument("--verbose", action="store_true", help="print a line for each model")
     return parser.parse_args()

@@ -13,8 +13,10 @@ FLOAT_KINDS = ("normal", "normal", "positive", "grid")
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
-def draw_shape(random: np.random.Generator, least: int = 0, most: int = 5) -> tuple[int, ...]:
-    """A shape of `least` to `most` dimensions, seldom with one of size 0."""
+def draw_shape(
+    random: np.random.Generator, least: int, most: int, may_be_empty: bool
+) -> tuple[int, ...]:
+    """A shape of `least` to `most` dimensions, perhaps with one of size 0."""
     weights = np.array([0.5, 1.5, 3, 3, 4, 1, 1])[least : most + 1]
     rank = least + int(random.choice(len(weights), p=weights / weights.sum()))
     shape: list[int] = []
@@ -23,7 +25,7 @@ def draw_shape(random: np.random.Generator, least: int = 0, most: int = 5) -> tu
         fitting = [d for d in DIMENSIONS if d <= max(room, 1)]
         shape.append(int(random.choice(fitting)))
     random.shuffle(shape)
-    if rank and random.random() < 0.01:
+    if rank and may_be_empty and random.random() < 0.15:
         shape[int(random.integers(rank))] = 0
     return tuple(shape)
 

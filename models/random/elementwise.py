@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from graph import Graph
 from recipes import recipe
 from values import UnfitError, Value
@@ -188,7 +189,11 @@ def bitwise(g: Graph) -> None:
 @recipe(3, special=True)
 def compare(g: Graph) -> None:
     x = g.pick_any()
-    g.node(g.choose(COMPARISONS), in_any_order(g, x, partner(g, x)))
+    other = partner(g, x)
+    if g.chance(0.4) and x.data.size:
+        # One of its own elements, so that some are equal.
+        other = g.constant(np.asarray(g.choose(x.data.ravel())))
+    g.node(g.choose(COMPARISONS), in_any_order(g, x, other))
 
 
 @recipe(1.5, special=True)

@@ -15,25 +15,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+import branches  # noqa: F401
+
 # Modules add their recipes when they are imported.
 import elementwise  # noqa: F401
+import images  # noqa: F401
 import indexing  # noqa: F401
 import motifs  # noqa: F401
 import movement  # noqa: F401
 import networks  # noqa: F401
-import numpy as np
-import onnx
 import quantised  # noqa: F401
 from graph import Graph, describe
-from onnx import helper, numpy_helper
-from recipes import RECIPES
+from recipes import RECIPES, Recipe
 from values import Value
 
 OPSETS = (11, 13, 15, 17, 18, 19, 21, 22)
+FLOAT_TYPES = ("float32",) * 26 + ("float16",) * 3 + ("float64",)
 SPECIAL_SHARE = 0.06
-MOST_OPERATORS = 14
+MOST_OPERATORS = (4, 8, 14, 14, 25)
 # Recipes that do not fit are drawn again so many times.
-MOST_TRIES = 80
+MOST_TRIES = 120
+# A model prefers operators that go together, and some that are chosen at random.
+THEMES: tuple[tuple[str, ...], ...] = (
+    (),
+    (),
+    ("conv", "conv_block", "join_channels", "part_channels", "pool", "activated", "resize",
+     "in_nhwc", "gate_channels", "dense_block", "binary", "batch_normalization", "conv_transpose",
+     "norm_before_conv", "shuffle_channels", "pad", "scale_and_shift", "conv_of_two"),
+    ("matmul", "gemm", "linear_block", "attention", "decomposed_norm", "layer_normalization",
+     "softmax", "transpose", "reshape", "by_shape", "binary", "activated", "split", "recurrent",
+     "several_heads", "scale_and_shift"),
+    ("quantise_and_back", "quantised_conv", "quantised_matmul", "quantised_chain", "pool",
+     "dynamic_quantise", "integer_product", "integer_conv", "binary", "concat", "activated"),
+    ("binary_integer", "divide_integer", "bitwise", "cast", "compare", "where", "gather", "reduce",
+     "logic", "clip", "cumulative_sum", "top_k", "arg_extreme", "unary_integer", "one_hot"),
+    ("slice_", "concat", "split", "transpose", "reshape", "pad", "expand", "tile", "gather",
+     "squeeze", "unsqueeze", "flatten", "where", "binary", "scatter_nd", "depth_space"),
+)  # fmt: skip
+THEME_WEIGHT = 6.0
+FAVOURITE_WEIGHT = 12.0
 
 
 @dataclass(frozen=True)
@@ -49,46 +73,80 @@ def generate(seed: int, number: int) -> RandomModel:
     """Model `number` of a seed: always the same with one release of ONNX Runtime."""
     random = np.random.default_rng([seed, number])
     opset = int(random.choice(OPSETS))
-    graph = Graph(random, opset, bool(random.random() < SPECIAL_SHARE))
-    fitting = [
-        one for one in RECIPES
-        if one.min_opset <= opset and (one.takes_special or not graph.is_special)
-    ]  # fmt: skip
-    # A model has a few favourites, so that what it combines is not always a mixture.
-    favourites = np.where(random.random(len(fitting)) < 0.1, 12.0, 1.0)
-    weights = np.array([one.weight for one in fitting]) * favourites
-    wanted = int(random.integers(1, MOST_OPERATORS, endpoint=True))
+    float_type = str(random.choice(FLOAT_TYPES))
+    graph = Graph(random, opset, float_type, bool(random.random() < SPECIAL_SHARE))
+    recipes, weights = draw_recipes(graph)
+    wanted = graph.integer(1, graph.choose(MOST_OPERATORS))
     for _ in range(MOST_TRIES):
         if len(graph.nodes) >= wanted:
             break
-        graph.extend(fitting[int(random.choice(len(fitting), p=weights / weights.sum()))].grow)
+        graph.extend(recipes[int(random.choice(len(recipes), p=weights))].grow)
     return finish(graph)
+
+
+def draw_recipes(graph: Graph) -> tuple[list[Recipe], np.ndarray]:
+    """The recipes that a model may use, and how often it uses each."""
+    fitting = [
+        one for one in RECIPES
+        if one.min_opset <= graph.opset and (one.takes_special or not graph.is_special)
+    ]  # fmt: skip
+    theme = graph.choose(THEMES)
+    weights = np.array([one.weight for one in fitting])
+    weights *= [THEME_WEIGHT if one.grow.__name__ in theme else 1.0 for one in fitting]
+    weights *= [FAVOURITE_WEIGHT if graph.chance(0.05) else 1.0 for one in fitting]
+    return fitting, weights / weights.sum()
 
 
 def finish(graph: Graph) -> RandomModel:
     """All values that nothing reads are outputs, and some of the others."""
-    read = {name for node in graph.nodes for name in node.input}
-    made = {name for node in graph.nodes for name in node.output}
-    values = {value.name: value for value in graph.made if value.name in made}
-    outputs = [
-        value for name, value in values.items() if name not in read or graph.chance(0.12)
-    ]
+    read = set(graph.read)
+    outputs = [value for value in graph.made if value.name not in read or graph.chance(0.12)]
     graph.random.shuffle(outputs)
+    # Some of the values that nothing reads are dead.
     outputs = outputs[:1] + [v for v in outputs[1:] if v.name in read or not graph.chance(0.05)]
     inputs = [value for value in graph.inputs if value.name in read]
-    proto = helper.make_graph(
-        graph.nodes, "random", [describe(value) for value in inputs],
-        [describe(value) for value in outputs],
-        [numpy_helper.from_array(v.data, v.name) for v in graph.constants if v.name in read],
-    )  # fmt: skip
-    return RandomModel(
-        graph.make_model(proto), {value.name: value.data for value in inputs}, outputs,
-        draw_options(graph),
-    )  # fmt: skip
+    constants = [
+        numpy_helper.from_array(v.data, v.name) for v in graph.constants if v.name in read
+    ]
+    options = draw_options(graph)
+    nodes, constants = place_constants(graph, constants)
+    described = [describe(value) for value in inputs], [describe(value) for value in outputs]
+    if graph.chance(0.1):
+        options += name_batch(*described)
+    proto = helper.make_graph(nodes, "random", *described, constants)
+    data = {value.name: value.data for value in inputs}
+    return RandomModel(graph.make_model(proto), data, outputs, tuple(options))
 
 
-def draw_options(graph: Graph) -> tuple[str, ...]:
+def place_constants(
+    graph: Graph, constants: list[onnx.TensorProto]
+) -> tuple[list[onnx.NodeProto], list[onnx.TensorProto]]:
+    """All nodes and initialisers: in some models, constants are nodes."""
+    if not graph.chance(0.25):
+        return graph.nodes, constants
+    nodes = [helper.make_node("Constant", [], [one.name], value=one) for one in constants]
+    return nodes + graph.nodes, []
+
+
+def name_batch(
+    inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]
+) -> list[str]:
+    """Gives the inputs' first dimension a symbol; returns the options that say its size."""
+    fronts = [one.type.tensor_type.shape.dim[:1] for one in inputs]
+    sizes = {front[0].dim_value for front in fronts if front}
+    if len(sizes) != 1 or 0 in sizes:
+        return []
+    for front in fronts:
+        for dimension in front:
+            dimension.dim_param = "batch"
+    for one in outputs:
+        for dimension in one.type.tensor_type.shape.dim:
+            dimension.Clear()
+    return ["--batch", str(sizes.pop())]
+
+
+def draw_options(graph: Graph) -> list[str]:
     options = ["--layout", graph.choose(("nchw", "nhwc"))]
     options += ["--fusion", graph.choose(("on", "on", "off"))]
     options += ["--threads", graph.choose(("1", "1", "2"))]
-    return tuple(options)
+    return options

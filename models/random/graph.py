@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-from draws import draw_array, draw_shape
 from onnx import helper, numpy_helper
+
+from draws import draw_array, draw_shape
 from values import FLOATS, MAX_SENSITIVITY, UnfitError, Value, add_noise, find_sensitivity
 
 MAX_ELEMENTS = 20000
 MAX_RANK = 6
 MAX_INPUTS = 5
+EMPTY_SHARE = 0.05
 # Larger floats make the small ones beside them invisible.
 MAX_FLOAT = {"float32": 3e4, "float16": 1e3, "float64": 3e4}
 # The newest IR version that all opsets here go with.
@@ -45,17 +47,27 @@ def describe(value: Value) -> onnx.ValueInfoProto:
 
 
 class Graph:
-    def __init__(self, random: np.random.Generator, opset: int, is_special: bool) -> None:
+    def __init__(
+        self, random: np.random.Generator, opset: int, float_type: str, is_special: bool
+    ) -> None:
         self.random = random
         self.opset = opset
+        # That of most floats that are drawn.
+        self.float_type = float_type
         # Inputs hold NaN and infinity.
         self.is_special = is_special
+        # Values of size 0 are no mistake.
+        self.may_be_empty = self.chance(EMPTY_SHARE)
+        # How much rather operators read what was made last.
+        self.recency = self.choose((0, 1, 2, 4))
         # What operators may read, and all results of nodes.
         self.values: list[Value] = []
         self.made: list[Value] = []
         self.inputs: list[Value] = []
         self.constants: list[Value] = []
         self.nodes: list[onnx.NodeProto] = []
+        # Names of what they read.
+        self.read: list[str] = []
         self.named = 0
 
     # Draws.
@@ -90,13 +102,15 @@ class Graph:
 
     def fresh(self, dtype: str, shape: Sequence[int] | None = None, kind: str = "") -> Value:
         """A new input or constant."""
-        shape = draw_shape(self.random) if shape is None else tuple(shape)
-        data = draw_array(self.random, dtype, shape, kind, self.is_special)
+        shape = self.shape() if shape is None else tuple(shape)
         if len(self.inputs) >= MAX_INPUTS or self.chance(0.4):
-            value = self.constant(data)
+            value = self.constant(draw_array(self.random, dtype, shape, kind, False))
             self.values.append(value)
             return value
-        return self.input(data)
+        return self.input(draw_array(self.random, dtype, shape, kind, self.is_special))
+
+    def shape(self, least: int = 0, most: int = 5) -> tuple[int, ...]:
+        return draw_shape(self.random, least, most, self.may_be_empty)
 
     def input(self, data: np.ndarray) -> Value:
         value = Value(self.make_name("x"), (data,) * 3, is_coarse=data.dtype == np.float16)
@@ -124,37 +138,40 @@ class Graph:
         found = [value for value in self.values if fits(value)]
         if not found or self.chance(0.08):
             return fresh()
-        weights = np.arange(1.0, len(found) + 1)
+        weights = np.arange(1.0, len(found) + 1) ** self.recency
         return found[int(self.random.choice(len(found), p=weights / weights.sum()))]
 
     def pick_float(self, least: int = 0, most: int = MAX_RANK) -> Value:
         def fits(value: Value) -> bool:
             return value.is_float and least <= value.rank <= most
 
-        dtype = "float16" if self.chance(0.1) else "float32"
-        shape = draw_shape(self.random, least, min(most, 5))
+        dtype = "float16" if self.chance(0.04) else self.float_type
+        shape = self.shape(least, min(most, 5))
         return self.pick(fits, lambda: self.fresh(dtype, shape))
 
     def pick_any(self, least: int = 0, most: int = MAX_RANK) -> Value:
-        dtype = self.choose(("float32", "float32", "int64", "int32", "uint8", "int8", "bool"))
-        shape = draw_shape(self.random, least, min(most, 5))
+        dtype = self.choose(
+            (self.float_type, self.float_type, "int64", "int32", "uint8", "int8", "bool")
+        )
+        shape = self.shape(least, min(most, 5))
         return self.pick(lambda v: least <= v.rank <= most, lambda: self.fresh(dtype, shape))
 
     # Nodes.
 
     def node(
         self, operator: str, inputs: Sequence[Value | None], outputs: int = 1,
-        exact: bool = False, hidden: bool = False, **attributes: Any,
+        exact: bool = False, hidden: bool = False, captured: Sequence[Value] = (), **attributes: Any,
     ) -> list[Value]:  # fmt: skip
         """Adds a node. Results of exact operators are the same however a program
-        computes them, and nothing else in the graph reads those that are hidden."""
+        computes them, and only its recipe reads those that are hidden.
+        Graphs in its attributes read those that are captured."""
         names = [self.make_name("v") for _ in range(outputs)]
         # An empty list has no type.
         attributes = {name: of for name, of in attributes.items() if of != []}
         proto = helper.make_node(
             operator, [value.name if value else "" for value in inputs], names, **attributes
         )
-        given = [value for value in inputs if value is not None]
+        given = [value for value in inputs if value is not None] + list(captured)
         results = self.evaluate(proto, given)
         made = [
             self.make_value(name, copies, given, exact)
@@ -164,6 +181,7 @@ class Graph:
             self.check(value)
         self.nodes.append(proto)
         self.made.extend(made)
+        self.read.extend(value.name for value in given)
         if not hidden:
             self.values.extend(made)
         return made
@@ -212,6 +230,8 @@ class Graph:
             if np.abs(data).max() > MAX_FLOAT[value.dtype]:
                 raise UnfitError("overflow")
         limit = MAX_SENSITIVITY[value.is_coarse] if value.is_float else 0
+        if not data.size and not self.may_be_empty:
+            raise UnfitError("empty")
         if find_sensitivity(value.copies) > limit:
             raise UnfitError("depends on rounding")
         is_flat = data.size > 1 and (data == data.flat[0]).all()
@@ -220,7 +240,7 @@ class Graph:
 
     def extend(self, recipe: Callable[[Graph], object]) -> bool:
         """Grows by a recipe, or leaves everything as it was and returns false."""
-        lists = (self.values, self.made, self.inputs, self.constants, self.nodes)
+        lists = (self.values, self.made, self.inputs, self.constants, self.nodes, self.read)
         lengths = [len(one) for one in lists]
         try:
             recipe(self)

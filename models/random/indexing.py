@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from graph import Graph
 from recipes import recipe
 from values import UnfitError, Value

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from graph import Graph
 from networks import batch_normalization, conv, pick_image, scaled_weights
 from recipes import recipe
@@ -118,9 +119,9 @@ def attention(g: Graph) -> None:
     """Products of queries, keys and values, from one input or from three."""
     heads, width = g.integer(1, 3), g.choose((4, 8, 16))
     rows, columns = g.choose((1, 5, 16)), g.choose((3, 8, 17))
-    query = g.fresh("float32", (1, heads, rows, width), "normal")
-    key = g.fresh("float32", (1, heads, columns, width), "normal")
-    value = g.fresh("float32", (1, heads, columns, g.choose((width, 5))), "normal")
+    query = g.fresh(g.float_type, (1, heads, rows, width), "normal")
+    key = g.fresh(g.float_type, (1, heads, columns, width), "normal")
+    value = g.fresh(g.float_type, (1, heads, columns, g.choose((width, 5))), "normal")
     (turned,) = g.node("Transpose", [key], exact=True, perm=[0, 1, 3, 2])
     if g.chance(0.5):
         (query,) = g.node("Mul", [query, constant(g, query, width**-0.5)])
@@ -128,7 +129,7 @@ def attention(g: Graph) -> None:
     if g.chance(0.4):
         (scores,) = g.node("Div", [scores, constant(g, query, math.sqrt(width))])
     if g.chance(0.4):
-        (scores,) = g.node("Add", [scores, g.fresh("float32", (rows, columns), "normal")])
+        (scores,) = g.node("Add", [scores, g.fresh(g.float_type, (rows, columns), "normal")])
     (shares,) = g.node("Softmax", [scores], axis=-1)
     (y,) = g.node("MatMul", [shares, value])
     if g.chance(0.6):
@@ -157,7 +158,7 @@ def linear_block(g: Graph) -> None:
 def shuffle_channels(g: Graph) -> None:
     x = g.pick(
         lambda v: v.rank == 4 and v.is_float and v.shape[1] % 2 == 0,
-        lambda: g.fresh("float32", (1, g.choose((4, 6, 16)), 3, g.integer(1, 7))),
+        lambda: g.fresh(g.float_type, (1, g.choose((4, 6, 16)), 3, g.integer(1, 7))),
     )
     n, c, *space = x.shape
     if 0 in x.shape:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from draws import draw_shape
+
 from graph import Graph
 from recipes import recipe
 from values import UnfitError, Value
@@ -67,7 +67,7 @@ def flatten(g: Graph) -> None:
 def squeeze(g: Graph) -> None:
     x = g.pick(
         lambda v: 1 in v.shape,
-        lambda: g.fresh("float32", (g.integer(2, 7), 1, g.integer(1, 9))),
+        lambda: g.fresh(g.float_type, (g.integer(2, 7), 1, g.integer(1, 9))),
     )
     axes = [i - x.rank * g.chance(0.3) for i, size in enumerate(x.shape) if size == 1]
     with_axes(g, "Squeeze", x, axes[: g.integer(1, len(axes))])
@@ -125,7 +125,8 @@ def concat(g: Graph) -> None:
 @recipe(2.5, special=True)
 def split(g: Graph) -> None:
     x = g.pick(
-        lambda v: any(s > 1 for s in v.shape), lambda: g.fresh("float32", (g.integer(2, 9), 4))
+        lambda v: any(s > 1 for s in v.shape),
+        lambda: g.fresh(g.float_type, (g.integer(2, 9), 4)),
     )
     axis = g.choose([i for i, size in enumerate(x.shape) if size > 1])
     size = x.shape[axis]
@@ -189,14 +190,14 @@ def depth_space(g: Graph) -> None:
     if g.chance(0.5):
         x = g.pick(
             lambda v: v.rank == 4 and v.shape[1] % block**2 == 0 and v.is_float,
-            lambda: g.fresh("float32", (1, block**2 * g.integer(1, 3), g.integer(1, 5), 4)),
+            lambda: g.fresh(g.float_type, (1, block**2 * g.integer(1, 3), g.integer(1, 5), 4)),
         )
         mode = {"mode": g.choose(("DCR", "CRD"))}
         g.node("DepthToSpace", [x], exact=True, blocksize=block, **mode)
         return
     x = g.pick(
         lambda v: v.rank == 4 and v.shape[2] % block == v.shape[3] % block == 0 and v.is_float,
-        lambda: g.fresh("float32", (1, g.integer(1, 5), block * g.integer(1, 4), block * 2)),
+        lambda: g.fresh(g.float_type, (1, g.integer(1, 5), block * g.integer(1, 4), block * 2)),
     )
     g.node("SpaceToDepth", [x], exact=True, blocksize=block)
 
@@ -243,7 +244,7 @@ def make_numbers(g: Graph) -> None:
         ]
         g.node("Range", bounds, exact=True)
     elif kind == 1:
-        x = g.pick(lambda v: v.rank == 2, lambda: g.fresh("float32", (g.integer(1, 7), 5)))
+        x = g.pick(lambda v: v.rank == 2, lambda: g.fresh(g.float_type, (g.integer(1, 7), 5)))
         g.node("EyeLike", [x], exact=True, k=g.integer(-2, 2), dtype=g.choose((1, 6, 7)))
     else:
         g.node(g.choose(("Shape", "Size")), [g.pick_any(least=1)])
@@ -253,7 +254,7 @@ def make_numbers(g: Graph) -> None:
 def resize(g: Graph) -> None:
     x = g.pick(
         lambda v: v.rank in (3, 4, 5) and v.dtype in ("float32", "uint8"),
-        lambda: g.fresh("float32", draw_shape(g.random, 4, 4)),
+        lambda: g.fresh("float32", g.shape(4, 4)),
     )
     if 0 in x.shape:
         raise UnfitError("Resize of nothing")
@@ -274,3 +275,13 @@ def resize(g: Graph) -> None:
     if mode == "nearest" and any(f not in (0.5, 1, 2, 4) for f in factors):
         raise UnfitError("scales that are rounded")
     g.node("Resize", [x, None, g.constant(np.array(factors, "float32"))], **attributes)
+
+
+@recipe(0.5, special=True)
+def center_crop_pad(g: Graph) -> None:
+    if g.opset < 18:
+        raise UnfitError("CenterCropPad is of opset 18")
+    x = g.pick_any(least=1)
+    axes = [axis % x.rank for axis in g.axes(x.rank)]
+    sizes = [max(1, x.shape[axis] + g.integer(-3, 3)) for axis in axes]
+    g.node("CenterCropPad", [x, g.ints(sizes)], exact=True, axes=axes)

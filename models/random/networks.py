@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from graph import Graph
 from movement import with_axes
 from recipes import recipe
@@ -21,9 +22,8 @@ def pick_image(g: Graph, space: int | None = None) -> Value:
         sizes = [max(size // 2, 1) for size in sizes]
     shape = (g.choose((1, 1, 2)), g.choose((1, 2, 3, 4, 6, 8, 12, 16, 17)), *sizes)
     return g.pick(
-        lambda v: v.dtype in ("float32", "float16") and v.rank == space + 2 and v.data.size > 0
-        and (v.dtype == "float32" or g.chance(0.5)),
-        lambda: g.fresh("float16" if g.chance(0.05) else "float32", shape, "normal"),
+        lambda v: v.is_float and v.rank == space + 2 and v.data.size > 0,
+        lambda: g.fresh(g.float_type, shape, "normal"),
     )  # fmt: skip
 
 
@@ -40,7 +40,8 @@ def draw_window(g: Graph, x: Value, most: int = 5, is_pool: bool = False) -> dic
         attributes["dilations"] = dilations
     if g.chance(0.6):
         attributes["strides"] = [g.choose((1, 2, 2, 3)) for _ in space]
-    if g.chance(0.15):
+    # ONNX Runtime's pools pad by the size of a kernel without its dilations.
+    if g.chance(0.15) and not (is_pool and "dilations" in attributes):
         attributes["auto_pad"] = g.choose(("SAME_UPPER", "SAME_LOWER", "VALID"))
     elif g.chance(0.7):
         attributes["pads"] = pads
@@ -79,7 +80,10 @@ def conv_transpose(g: Graph) -> None:
     group = g.choose((1, 1, channels, 2 if channels % 2 == 0 else 1))
     attributes = draw_window(g, x, most=3)
     shape = [channels, g.choose((1, 2, 5, 8)), *attributes["kernel_shape"]]
-    if "strides" in attributes and "auto_pad" not in attributes and g.chance(0.5):
+    if "auto_pad" in attributes:
+        # ONNX Runtime makes fewer results than the stride says of a smaller kernel.
+        attributes.pop("strides", None)
+    if "strides" in attributes and g.chance(0.5):
         attributes["output_padding"] = [g.integer(0, s - 1) for s in attributes["strides"]]
     weights = scaled_weights(g, x.dtype, shape, channels // group)
     bias = [g.weights(x.dtype, [shape[1] * group])] if g.chance(0.5) else []
@@ -170,13 +174,25 @@ REDUCTIONS = (
 )  # fmt: skip
 
 
+def has_small_sums(x: Value, is_product: bool) -> bool:
+    """Returns true if sums of squares, or products, of all elements do not overflow.
+    ONNX Runtime's saturate then, and numpy's wrap."""
+    magnitudes = np.maximum(np.abs(x.data.astype("float64")), 1)
+    bits = np.log2(magnitudes).sum() if is_product else np.log2((magnitudes**2).sum())
+    return bool(bits < np.iinfo(x.dtype).bits - 2)
+
+
 @recipe(4)
 def reduce(g: Graph) -> None:
     if g.chance(0.75):
         x = g.pick_float(least=1)
     else:
-        x = g.pick(lambda v: v.is_integer and v.rank > 0, lambda: g.fresh("int32", (3, 5)))
+        x = g.pick(
+            lambda v: v.is_integer and v.rank > 0, lambda: g.fresh("int32", (3, 5), "small")
+        )
     operator = g.choose(REDUCTIONS)
+    if x.is_integer and not has_small_sums(x, operator == "ReduceProd"):
+        raise UnfitError("overflow")
     keepdims = {"keepdims": g.integer(0, 1)}
     if g.chance(0.15):
         g.node(operator, [x], **keepdims)
@@ -216,8 +232,8 @@ def matmul(g: Graph) -> None:
 @recipe(3)
 def gemm(g: Graph) -> None:
     a = g.pick(
-        lambda v: v.rank == 2 and v.dtype in ("float32", "float16"),
-        lambda: g.fresh("float32", (g.integer(1, 9), g.choose((3, 8, 17)))),
+        lambda v: v.rank == 2 and v.is_float,
+        lambda: g.fresh(g.float_type, (g.integer(1, 9), g.choose((3, 8, 17)))),
     )
     trans_a, trans_b = g.integer(0, 1), g.integer(0, 1)
     rows, terms = reversed(a.shape) if trans_a else a.shape
@@ -249,7 +265,7 @@ def einsum(g: Graph) -> None:
         front = [2] if "..." in term else []
         return front + [sizes[letter] for letter in term if letter.isalpha()]
 
-    operands = [g.fresh("float32", shape_of(term), "normal") for term in left]
+    operands = [g.fresh(g.float_type, shape_of(term), "normal") for term in left]
     g.node("Einsum", operands, equation=equation)
 
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import numpy as np
+
 from graph import Graph
 from networks import draw_window, pick_image
 from recipes import recipe
-from values import Value
+from values import UnfitError, Value
 
 
 def scale(g: Graph, size: int | None = None) -> Value:
@@ -33,10 +34,12 @@ def bytes_(g: Graph, dtype: str, shape: list[int], is_weight: bool = False) -> V
     return g.constant(data) if is_weight else g.input(data)
 
 
-def quantise(g: Graph, x: Value, dtype: str = "") -> tuple[Value, list[Value]]:
+def quantise(
+    g: Graph, x: Value, dtype: str = "", hidden: bool = True
+) -> tuple[Value, list[Value]]:
     dtype = dtype or g.choose(("uint8", "uint8", "int8"))
     parameters = [scale(g), zero_point(g, dtype)]
-    return g.node("QuantizeLinear", [x, *parameters])[0], parameters
+    return g.node("QuantizeLinear", [x, *parameters], hidden=hidden)[0], parameters
 
 
 def dequantise(g: Graph, x: Value, parameters: list[Value], **attributes: int) -> Value:
@@ -46,8 +49,9 @@ def dequantise(g: Graph, x: Value, parameters: list[Value], **attributes: int) -
 @recipe(1.5)
 def quantise_and_back(g: Graph) -> None:
     x = g.pick(lambda v: v.dtype == "float32", lambda: g.fresh("float32"))
-    quantised, parameters = quantise(g, x)
-    if g.chance(0.8):
+    is_last = g.chance(0.1)
+    quantised, parameters = quantise(g, x, hidden=not is_last)
+    if not is_last:
         dequantise(g, quantised, parameters)
 
 
@@ -104,7 +108,7 @@ def integer_product(g: Graph) -> None:
         scale(g),
         zero_point(g, x.dtype),
     ]
-    g.node("QLinearMatMul", parameters)
+    g.node("QLinearMatMul", parameters, hidden=g.chance(0.8))
 
 
 @recipe(1)
@@ -118,7 +122,7 @@ def integer_conv(g: Graph) -> None:
         g.node("ConvInteger", [x, weights, *zeros[: g.integer(0, 2)]], **pads)
         return
     parameters = [x, scale(g), zeros[0], weights, scale(g), zeros[1], scale(g)]
-    g.node("QLinearConv", [*parameters, zero_point(g, "uint8")], **pads)
+    g.node("QLinearConv", [*parameters, zero_point(g, "uint8")], hidden=g.chance(0.8), **pads)
 
 
 @recipe(0.7)
@@ -127,3 +131,48 @@ def dynamic_quantise(g: Graph) -> None:
         lambda v: v.dtype == "float32" and v.data.size > 0, lambda: g.fresh("float32", (3, 7))
     )
     g.node("DynamicQuantizeLinear", [x], 3)
+
+
+@recipe(1)
+def quantised_matmul(g: Graph) -> None:
+    terms, columns = g.choose((3, 8, 17)), g.choose((1, 5, 16))
+    x = g.pick(
+        lambda v: v.dtype == "float32" and v.rank >= 2 and v.shape[-1] == terms,
+        lambda: g.fresh("float32", (g.integer(1, 7), terms), "normal"),
+    )
+    x = dequantise(g, *quantise(g, x))
+    weights = bytes_(g, g.choose(("int8", "uint8")), [terms, columns], is_weight=True)
+    per_column = columns if g.chance(0.5) else None
+    zero = zero_point(g, weights.dtype, per_column)
+    y = dequantise(g, weights, [scale(g, per_column), zero], axis=1)
+    (y,) = g.node("MatMul", [x, y])
+    if g.chance(0.5):
+        (y,) = g.node("Add", [y, g.weights("float32", [columns])])
+    if g.chance(0.7):
+        dequantise(g, *quantise(g, y))
+
+
+@recipe(1)
+def quantised_chain(g: Graph) -> None:
+    """Operators that move bytes, or compute with what is dequantised."""
+    x = pick_image(g, 2)
+    if x.dtype != "float32":
+        raise UnfitError("scales are of fp32")
+    y, parameters = quantise(g, x)
+    kind = g.integer(0, 4)
+    if kind == 0 and g.opset >= 12:
+        (y,) = g.node(
+            "MaxPool", [y], exact=True, hidden=True, kernel_shape=[3, 3], pads=[1] * 4
+        )
+    elif kind == 1:
+        (y,) = g.node("Concat", [y, y], exact=True, hidden=True, axis=g.choose((1, 2)))
+    elif kind == 2:
+        (y,) = g.node("Transpose", [y], exact=True, hidden=True, perm=[0, 2, 3, 1])
+    y = dequantise(g, y, parameters)
+    if kind == 3:
+        other = dequantise(g, *quantise(g, x))
+        (y,) = g.node(g.choose(("Add", "Mul")), [y, other])
+    elif kind == 4:
+        (y,) = g.node(g.choose(("GlobalAveragePool", "Sigmoid", "Relu")), [y])
+    if g.chance(0.8):
+        dequantise(g, *quantise(g, y))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
 from generate import RandomModel
 from graph import make_session
 from values import FLOATS, Value, distance, find_sensitivity
@@ -45,6 +46,7 @@ def write(made: RandomModel, folder: Path, graph_opt: Path) -> list[str]:
     """Writes the model and its inputs; returns the command that runs it."""
     path = folder / "model.onnx"
     path.write_bytes(made.model.SerializeToString())
+    (folder / "options.txt").write_text(" ".join(made.options) + "\n")
     command = [str(graph_opt), "run", str(path), *made.options, "--output-dir", str(folder)]
     for name, value in made.inputs.items():
         np.save(folder / f"{name}.npy", value)
@@ -58,7 +60,7 @@ def judge(made: RandomModel, folder: Path, graph_opt: Path) -> Verdict:
     command = write(made, folder, graph_opt)
     try:
         wanted = make_session(made.model).run(None, made.inputs)
-    except Exception as error:  # noqa: BLE001: ONNX Runtime has a class for each code.
+    except Exception as error:  # noqa: BLE001 (ONNX Runtime has a class for each code)
         return Verdict(Outcome.NO_REFERENCE, str(error).splitlines()[0])
     for i, value in enumerate(wanted):
         np.save(folder / f"wanted{i}.npy", value)
