@@ -31,9 +31,12 @@ FAILURES = (Outcome.WRONG, Outcome.CRASHED)
 
 
 def serve(seed: int, number: int, folder: str, connection: Connection) -> None:
-    """What a model's process does."""
-    made = generate(seed, number)
-    connection.send(judge(made, Path(folder), GRAPH_OPT))
+    """What a model's process does. Sends a verdict, or what a mistake of ours raises."""
+    try:
+        connection.send(judge(generate(seed, number), Path(folder), GRAPH_OPT))
+    except Exception as error:
+        connection.send(error)
+        raise
 
 
 def check(seed: int, number: int, keep: Path | None) -> Verdict:
@@ -52,6 +55,8 @@ def check(seed: int, number: int, keep: Path | None) -> Verdict:
         except EOFError:
             verdict = Verdict(Outcome.NO_REFERENCE, "its process ended")
         process.join()
+        if isinstance(verdict, Exception):
+            raise RuntimeError(f"model {seed}-{number} was not made") from verdict
         if keep and verdict.outcome is not Outcome.AGREES:
             kept = keep / f"{seed}-{number}"
             shutil.rmtree(kept, ignore_errors=True)

@@ -28,12 +28,14 @@ import indexing  # noqa: F401
 import motifs  # noqa: F401
 import movement  # noqa: F401
 import networks  # noqa: F401
+import newer  # noqa: F401
 import quantised  # noqa: F401
+import sizes  # noqa: F401
 from graph import Graph, describe
 from recipes import RECIPES, Recipe
 from values import Value
 
-OPSETS = (11, 13, 15, 17, 18, 19, 21, 22)
+OPSETS = (11, 13, 15, 17, 18, 19, 21, 22, 23, 24)
 FLOAT_TYPES = ("float32",) * 26 + ("float16",) * 3 + ("float64",)
 SPECIAL_SHARE = 0.06
 MOST_OPERATORS = (4, 8, 14, 14, 25)
@@ -49,12 +51,16 @@ THEMES: tuple[tuple[str, ...], ...] = (
     ("matmul", "gemm", "linear_block", "attention", "decomposed_norm", "layer_normalization",
      "softmax", "transpose", "reshape", "by_shape", "binary", "activated", "split", "recurrent",
      "several_heads", "scale_and_shift"),
-    ("quantise_and_back", "quantised_conv", "quantised_matmul", "quantised_chain", "pool",
+    ("quantise_and_back", "quantised_conv", "quantised_matmul", "quantised_chain", "quantised_operator", "blocks", "pool",
      "dynamic_quantise", "integer_product", "integer_conv", "binary", "concat", "activated"),
     ("binary_integer", "divide_integer", "bitwise", "cast", "compare", "where", "gather", "reduce",
      "logic", "clip", "cumulative_sum", "top_k", "arg_extreme", "unary_integer", "one_hot"),
+    ("non_zero", "compress", "unique", "select_boxes", "binary", "reduce", "gather", "softmax",
+     "matmul", "concat", "slice_", "where", "unary", "top_k", "layer_normalization", "compare",
+     "arg_extreme", "transpose", "unsqueeze"),
     ("slice_", "concat", "split", "transpose", "reshape", "pad", "expand", "tile", "gather",
-     "squeeze", "unsqueeze", "flatten", "where", "binary", "scatter_nd", "depth_space"),
+     "squeeze", "unsqueeze", "flatten", "where", "binary", "scatter_nd", "depth_space",
+     "by_shape", "by_shapes"),
 )  # fmt: skip
 THEME_WEIGHT = 6.0
 FAVOURITE_WEIGHT = 12.0
@@ -113,6 +119,12 @@ def finish(graph: Graph) -> RandomModel:
     described = [describe(value) for value in inputs], [describe(value) for value in outputs]
     if graph.chance(0.1):
         options += name_batch(*described)
+    if graph.chance(0.05):
+        # Older exporters list all constants as inputs, which have a default then.
+        described[0].extend(
+            helper.make_tensor_value_info(one.name, one.data_type, one.dims)
+            for one in constants
+        )
     proto = helper.make_graph(nodes, "random", *described, constants)
     data = {value.name: value.data for value in inputs}
     return RandomModel(graph.make_model(proto), data, outputs, tuple(options))
@@ -147,6 +159,9 @@ def name_batch(
 
 def draw_options(graph: Graph) -> list[str]:
     options = ["--layout", graph.choose(("nchw", "nhwc"))]
-    options += ["--fusion", graph.choose(("on", "on", "off"))]
+    options += ["--fusion", graph.choose(("on", "on", "off", "producers"))]
     options += ["--threads", graph.choose(("1", "1", "2"))]
+    # Kernels of AVX2, where the machine has more.
+    if graph.chance(0.2):
+        options += ["--cpu", "haswell"]
     return options

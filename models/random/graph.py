@@ -20,14 +20,17 @@ from onnx import helper, numpy_helper
 from draws import draw_array, draw_shape
 from values import FLOATS, MAX_SENSITIVITY, UnfitError, Value, add_noise, find_sensitivity
 
-MAX_ELEMENTS = 20000
+MAX_ELEMENTS = 60000
 MAX_RANK = 6
 MAX_INPUTS = 5
 EMPTY_SHARE = 0.05
+LARGE_SHARE = 0.15
 # Larger floats make the small ones beside them invisible.
 MAX_FLOAT = {"float32": 3e4, "float16": 1e3, "float64": 3e4}
+# Operators whose results have sizes that depend on data.
+SIZING = ("NonZero", "Unique", "Compress", "NonMaxSuppression")
 # The newest IR version that all opsets here go with.
-IR_VERSION = 10
+IR_VERSION = 11
 
 
 def make_session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
@@ -43,7 +46,8 @@ def make_session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
 
 def describe(value: Value) -> onnx.ValueInfoProto:
     dtype = helper.np_dtype_to_tensor_dtype(value.data.dtype)
-    return helper.make_tensor_value_info(value.name, dtype, value.shape)
+    shape = [None] * value.rank if value.is_sized else value.shape
+    return helper.make_tensor_value_info(value.name, dtype, shape)
 
 
 class Graph:
@@ -58,6 +62,8 @@ class Graph:
         self.is_special = is_special
         # Values of size 0 are no mistake.
         self.may_be_empty = self.chance(EMPTY_SHARE)
+        # Images and matrices are as large as those of small networks.
+        self.is_large = self.chance(LARGE_SHARE)
         # How much rather operators read what was made last.
         self.recency = self.choose((0, 1, 2, 4))
         # What operators may read, and all results of nodes.
@@ -160,12 +166,14 @@ class Graph:
 
     def node(
         self, operator: str, inputs: Sequence[Value | None], outputs: int = 1,
-        exact: bool = False, hidden: bool = False, captured: Sequence[Value] = (), **attributes: Any,
+        exact: bool = False, hidden: bool = False, captured: Sequence[Value] = (),
+        skipped: Sequence[int] = (), **attributes: Any,
     ) -> list[Value]:  # fmt: skip
         """Adds a node. Results of exact operators are the same however a program
         computes them, and only its recipe reads those that are hidden.
-        Graphs in its attributes read those that are captured."""
-        names = [self.make_name("v") for _ in range(outputs)]
+        Graphs in its attributes read those that are captured. Outputs at the places
+        in `skipped` are left out."""
+        names = ["" if i in skipped else self.make_name("v") for i in range(outputs)]
         # An empty list has no type.
         attributes = {name: of for name, of in attributes.items() if of != []}
         proto = helper.make_node(
@@ -174,8 +182,8 @@ class Graph:
         given = [value for value in inputs if value is not None] + list(captured)
         results = self.evaluate(proto, given)
         made = [
-            self.make_value(name, copies, given, exact)
-            for name, copies in zip(names, results, strict=True)
+            self.make_value(name, operator, copies, given, exact)
+            for name, copies in zip(filter(None, names), results, strict=True)
         ]
         for value in made:
             self.check(value)
@@ -194,7 +202,7 @@ class Graph:
         fed = [value for value in given if not value.is_constant]
         graph = helper.make_graph(
             [proto], "node", [describe(value) for value in fed],
-            [helper.make_empty_tensor_value_info(name) for name in proto.output],
+            [helper.make_empty_tensor_value_info(name) for name in proto.output if name],
             [numpy_helper.from_array(v.data, v.name) for v in given if v.is_constant],
         )  # fmt: skip
         try:
@@ -210,14 +218,16 @@ class Graph:
         return list(zip(*runs, strict=True))
 
     def make_value(
-        self, name: str, copies: tuple[np.ndarray, ...], given: list[Value], exact: bool
-    ) -> Value:
+        self, name: str, operator: str, copies: tuple[np.ndarray, ...], given: list[Value],
+        exact: bool,
+    ) -> Value:  # fmt: skip
         data = copies[0]
         if not exact and data.dtype.name in FLOATS:
             signs = self.random.choice((-1.0, 1.0), data.shape)
             copies = (data, add_noise(copies[1], signs), add_noise(copies[2], -signs))
         is_coarse = data.dtype == np.float16 or any(value.is_coarse for value in given)
-        return Value(name, copies, False, is_coarse)
+        is_sized = operator in SIZING or any(value.is_sized for value in given)
+        return Value(name, copies, False, is_coarse, is_sized)
 
     def check(self, value: Value) -> None:
         """Raises an error if the value shows nothing, or too little."""

@@ -88,7 +88,8 @@ def scatter_elements(g: Graph) -> None:
     reductions = ["none"]
     if g.opset >= 16:
         reductions += ["add", "mul"]
-    if g.opset >= 18:
+    # ONNX Runtime's maxima take one operand of a NaN, numpy's propagate it.
+    if g.opset >= 18 and not g.is_special:
         reductions += ["max", "min"]
     reduction = {"reduction": g.choose(reductions)} if g.opset >= 16 else {}
     updates = g.fresh(x.dtype, shape)

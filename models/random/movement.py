@@ -52,7 +52,7 @@ def reshape(g: Graph) -> None:
     shape = split_in_factors(g, x.data.size)
     if shape and g.chance(0.4):
         shape[g.integer(0, len(shape) - 1)] = -1
-    elif shape and shape[0] == x.shape[0] and g.chance(0.5):
+    elif shape and x.rank and shape[0] == x.shape[0] and g.chance(0.5):
         shape[0] = 0
     g.node("Reshape", [x, g.ints(shape)], exact=True)
 
@@ -285,3 +285,38 @@ def center_crop_pad(g: Graph) -> None:
     axes = [axis % x.rank for axis in g.axes(x.rank)]
     sizes = [max(1, x.shape[axis] + g.integer(-3, 3)) for axis in axes]
     g.node("CenterCropPad", [x, g.ints(sizes)], exact=True, axes=axes)
+
+
+@recipe(1, special=True)
+def by_shapes(g: Graph) -> None:
+    """Sizes that are computed from those of a value, as exporters write it."""
+    x = g.pick_any(least=2, most=4)
+    if 0 in x.shape:
+        raise UnfitError("Reshape of nothing")
+    (shape,) = g.node("Shape", [x], hidden=True)
+    parts = [
+        g.node("Gather", [shape, g.ints([i])], hidden=True, axis=0)[0] for i in range(x.rank)
+    ]
+    kind = g.integer(0, 3)
+    if kind == 0:
+        (product,) = g.node("Mul", parts[-2:], hidden=True)
+        (wanted,) = g.node("Concat", [*parts[:-2], product], hidden=True, axis=0)
+        g.node("Reshape", [x, wanted], exact=True)
+    elif kind == 1:
+        (half,) = g.node("Div", [parts[0], g.ints([2])], hidden=True)
+        (start,) = g.node("Sub", [parts[0], g.node("Max", [half, g.ints([1])], hidden=True)[0]],
+                          hidden=True)  # fmt: skip
+        g.node("Slice", [x, start, parts[0], g.ints([0])], exact=True)
+    elif kind == 2:
+        (wanted,) = g.node("Concat", [g.ints([2]), *parts], hidden=True, axis=0)
+        (filled,) = g.node("ConstantOfShape", [wanted], hidden=True)
+        (cast,) = g.node("CastLike", [filled, x], exact=True, hidden=True)
+        if x.dtype != "bool":
+            g.node("Add", [x, cast])
+        else:
+            g.node("Expand", [x, wanted], exact=True)
+    else:
+        (count,) = g.node("Squeeze", [parts[-1]], hidden=True)
+        (places,) = g.node("Range", [g.ints(0), count, g.ints(1)], hidden=True)
+        (turned,) = g.node("Sub", [g.ints(x.shape[-1] - 1), places], hidden=True)
+        g.node("Gather", [x, turned], exact=True, axis=-1)

@@ -17,10 +17,12 @@ from values import UnfitError, Value
 def pick_image(g: Graph, space: int | None = None) -> Value:
     """A value with channels and one to three dimensions of space."""
     space = space or g.choose((1, 2, 2, 2, 2, 3))
-    sizes = [g.choose((1, 3, 5, 7, 8, 12, 17)) for _ in range(space)]
-    while math.prod(sizes) > 400:
+    edges = (8, 14, 17, 28, 35) if g.is_large else (1, 3, 5, 7, 8, 12, 17)
+    sizes = [g.choose(edges) for _ in range(space)]
+    while math.prod(sizes) > (1300 if g.is_large else 400):
         sizes = [max(size // 2, 1) for size in sizes]
-    shape = (g.choose((1, 1, 2)), g.choose((1, 2, 3, 4, 6, 8, 12, 16, 17)), *sizes)
+    channels = (3, 16, 32, 40, 64) if g.is_large else (1, 2, 3, 4, 6, 8, 12, 16, 17)
+    shape = (g.choose((1, 1, 2)), g.choose(channels), *sizes)
     return g.pick(
         lambda v: v.is_float and v.rank == space + 2 and v.data.size > 0,
         lambda: g.fresh(g.float_type, shape, "normal"),
@@ -40,8 +42,13 @@ def draw_window(g: Graph, x: Value, most: int = 5, is_pool: bool = False) -> dic
         attributes["dilations"] = dilations
     if g.chance(0.6):
         attributes["strides"] = [g.choose((1, 2, 2, 3)) for _ in space]
-    # ONNX Runtime's pools pad by the size of a kernel without its dilations.
-    if g.chance(0.15) and not (is_pool and "dilations" in attributes):
+    # ONNX Runtime's pools pad by the size of a kernel without its dilations, and by
+    # less than nothing where strides are larger than it.
+    strides = attributes.get("strides", [1 for _ in space])
+    is_odd = "dilations" in attributes or any(
+        s > k for s, k in zip(strides, kernel, strict=True)
+    )
+    if g.chance(0.15) and not (is_pool and is_odd):
         attributes["auto_pad"] = g.choose(("SAME_UPPER", "SAME_LOWER", "VALID"))
     elif g.chance(0.7):
         attributes["pads"] = pads
@@ -63,10 +70,11 @@ def conv(g: Graph, x: Value | None = None) -> Value:
     channels = x.shape[1]
     groups = [d for d in range(1, channels + 1) if channels % d == 0]
     group = g.choose((1, 1, channels, g.choose(groups)))
-    filters = group * g.choose((1, 1, 2, 3, 8) if group > 1 else (1, 2, 5, 8, 16, 17, 24))
+    plain = (3, 16, 32, 48, 64) if g.is_large else (1, 2, 5, 8, 16, 17, 24)
+    filters = group * g.choose((1, 1, 2, 3, 8) if group > 1 else plain)
     attributes = draw_window(g, x)
     shape = [filters, channels // group, *attributes["kernel_shape"]]
-    if math.prod(shape) > 20000:
+    if math.prod(shape) > 80000:
         raise UnfitError("too large")
     weights = scaled_weights(g, x.dtype, shape, math.prod(shape[1:]))
     bias = [g.weights(x.dtype, [filters])] if g.chance(0.6) else []
@@ -226,7 +234,7 @@ def matmul(g: Graph) -> None:
     if g.chance(0.1):
         g.node("MatMul", [x, g.weights(x.dtype, [x.shape[-1]], "normal")])
         return
-    g.node("MatMul", [x, product_operand(g, x, g.choose((1, 2, 5, 8, 16, 17, 33)))])
+    g.node("MatMul", [x, product_operand(g, x, g.choose((1, 2, 5, 8, 16, 17, 33, 64)))])
 
 
 @recipe(3)
@@ -299,4 +307,8 @@ def recurrent(g: Graph) -> None:
         operands.pop()
     reset = {"linear_before_reset": g.integer(0, 1)} if operator == "GRU" else {}
     outputs = 3 if operator == "LSTM" else 2
-    g.node(operator, operands, outputs, hidden_size=hidden, direction=direction, **reset)
+    skipped = g.choose(((), (), (0,), range(1, outputs)))
+    g.node(
+        operator, operands, outputs, skipped=skipped, hidden_size=hidden, direction=direction,
+        **reset,
+    )  # fmt: skip

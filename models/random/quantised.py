@@ -176,3 +176,55 @@ def quantised_chain(g: Graph) -> None:
         (y,) = g.node(g.choose(("GlobalAveragePool", "Sigmoid", "Relu")), [y])
     if g.chance(0.8):
         dequantise(g, *quantise(g, y))
+
+
+@recipe(1)
+def quantised_operator(g: Graph) -> None:
+    """Any operator between what is dequantised and what is quantised again."""
+    x = g.pick(
+        lambda v: v.dtype == "float32" and v.rank >= 2,
+        lambda: g.fresh("float32", g.shape(2, 4)),
+    )
+    y = dequantise(g, *quantise(g, x))
+    kind = g.integer(0, 7)
+    if kind == 0:
+        (y,) = g.node("Softmax", [y], axis=-1)
+    elif kind == 1:
+        (y,) = g.node("Concat", [y, dequantise(g, *quantise(g, x))], exact=True, axis=1)
+    elif kind == 2:
+        (y,) = g.node("Transpose", [y], exact=True)
+    elif kind == 3:
+        (y,) = g.node("Reshape", [y, g.ints([x.shape[0], -1])], exact=True)
+    elif kind == 4:
+        (y,) = g.node(
+            g.choose(("Sub", "Div", "Max")), [y, g.weights("float32", [1], "positive")]
+        )
+    elif kind == 5:
+        (y,) = g.node("LeakyRelu", [y], alpha=0.1)
+    elif kind == 6:
+        bounds = [g.constant(np.array(n, "float32")) for n in (0, 2)]
+        (y,) = g.node("Clip", [y, *bounds], exact=True)
+    elif x.rank == 4:
+        (y,) = g.node("AveragePool", [y], kernel_shape=[1, 2], pads=[0, 1, 0, 0])
+    if g.chance(0.3) and g.opset >= 21:
+        dequantise(g, *quantise(g, y, g.choose(("int16", "uint16"))))
+    elif g.chance(0.8):
+        dequantise(g, *quantise(g, y))
+
+
+@recipe(0.7, min_opset=21)
+def blocks(g: Graph) -> None:
+    """Weights with a scale for each block of a column."""
+    block, count = g.choose((16, 32)), g.integer(1, 3)
+    terms, columns = block * count, g.choose((1, 8, 17))
+    x = g.fresh("float32", (g.choose((1, 3, 9)), terms), "normal")
+    weights = bytes_(g, g.choose(("int8", "uint8")), [terms, columns], is_weight=True)
+    scales = g.constant(g.random.uniform(0.01, 0.1, (count, columns)).astype("float32"))
+    operands = [weights, scales]
+    if weights.dtype == "uint8" or g.chance(0.3):
+        zeros = g.random.integers(0, 9, (count, columns)).astype(weights.dtype)
+        operands.append(g.constant(zeros))
+    (y,) = g.node("DequantizeLinear", operands, axis=0, block_size=block)
+    (y,) = g.node("MatMul", [x, y])
+    if g.chance(0.5):
+        g.node("Add", [y, g.weights("float32", [columns])])

@@ -33,6 +33,8 @@ class Value:
     is_constant: bool = False
     # Descends from fp16, whose roundings may be left out between two operators.
     is_coarse: bool = False
+    # One of its sizes depends on data, perhaps.
+    is_sized: bool = False
 
     @property
     def data(self) -> np.ndarray:
@@ -60,7 +62,10 @@ class Value:
 
     def lies_within(self, low: float, high: float) -> bool:
         """Returns true if all elements, of all copies, are in [low, high]."""
-        return all(not x.size or (x.min() >= low and x.max() <= high) for x in self.copies)
+        return all(
+            not x.size or (float(x.min()) >= low and float(x.max()) <= high)
+            for x in self.copies
+        )
 
     def is_finite(self) -> bool:
         return not self.is_float or bool(np.isfinite(self.data).all())
