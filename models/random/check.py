@@ -23,27 +23,31 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from generate import generate
-from verdict import TIME_LIMIT, Outcome, Verdict, judge
+from verdict import TIME_LIMIT, Outcome, Program, Verdict, judge
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAPH_OPT = Path(os.environ.get("GRAPH_OPT", ROOT / "build/bin/graph-opt"))
 FAILURES = (Outcome.WRONG, Outcome.CRASHED)
 
 
-def serve(seed: int, number: int, folder: str, connection: Connection) -> None:
+def serve(
+    seed: int, number: int, folder: str, program: Program, connection: Connection
+) -> None:
     """What a model's process does. Sends a verdict, or what a mistake of ours raises."""
     try:
-        connection.send(judge(generate(seed, number), Path(folder), GRAPH_OPT))
+        connection.send(judge(generate(seed, number), Path(folder), program))
     except Exception as error:
         connection.send(error)
         raise
 
 
-def check(seed: int, number: int, keep: Path | None) -> Verdict:
+def check(seed: int, number: int, program: Program, keep: Path | None) -> Verdict:
     """Makes and judges one model; the files go to a folder of `keep`."""
     with tempfile.TemporaryDirectory(prefix="tarpon-random-") as folder:
         ours, theirs = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.Process(target=serve, args=(seed, number, folder, theirs))
+        process = multiprocessing.Process(
+            target=serve, args=(seed, number, folder, program, theirs)
+        )
         process.start()
         theirs.close()
         try:
@@ -56,7 +60,7 @@ def check(seed: int, number: int, keep: Path | None) -> Verdict:
             verdict = Verdict(Outcome.NO_REFERENCE, "its process ended")
         process.join()
         if isinstance(verdict, Exception):
-            raise RuntimeError(f"model {seed}-{number} was not made") from verdict
+            raise RuntimeError(f"model {seed}-{number} was not made") from verdict  # noqa: TRY004
         if keep and verdict.outcome is not Outcome.AGREES:
             kept = keep / f"{seed}-{number}"
             shutil.rmtree(kept, ignore_errors=True)
@@ -66,10 +70,15 @@ def check(seed: int, number: int, keep: Path | None) -> Verdict:
 
 
 def generalise(message: str) -> str:
-    """A refusal without the names, paths and numbers of its model."""
-    message = re.sub(r"\S*/model\.onnx:? ?", "", message)
+    """A refusal without the names, types and numbers of its model."""
+    message = re.sub(r" node '\w+': ", ": ", message)
     message = re.sub(r"'[xcv]\d+'", "'...'", message)
-    return re.sub(r"\b\d+\b", "N", message)
+    message = re.sub(
+        r"(no solver's kernels for \w+)\(.*\).* can be", r"\1(...) can be", message
+    )
+    message = re.sub(r"tensor<[^>]*>", "tensor<...>", message)
+    message = re.sub(r"quant\.uniform<[^>]*>", "quant.uniform<...>", message)
+    return re.sub(r"(?<![\w.])-?\d+\b", "N", message)
 
 
 def summarise(verdicts: Iterable[Verdict]) -> str:
@@ -107,16 +116,21 @@ def parse_arguments() -> argparse.Namespace:
         metavar="DIR",
         help="keep the files of models that do not agree",
     )
+    parser.add_argument(
+        "options", nargs="*", metavar="-- OPTION",
+        help="of graph-opt run, such as -- --target gfx942 --device emulated",
+    )  # fmt: skip
     parser.add_argument("--verbose", action="store_true", help="print a line for each model")
     return parser.parse_args()
 
 
 def main() -> int:
     arguments = parse_arguments()
+    program = Program(GRAPH_OPT, tuple(arguments.options))
     numbers = range(arguments.first, arguments.first + arguments.count)
     verdicts = []
     with ThreadPoolExecutor(max(arguments.jobs, 1)) as pool:
-        checks = pool.map(lambda k: check(arguments.seed, k, arguments.keep), numbers)
+        checks = pool.map(lambda k: check(arguments.seed, k, program, arguments.keep), numbers)
         for number, verdict in zip(numbers, checks, strict=True):
             verdicts.append(verdict)
             if arguments.verbose or verdict.outcome is not Outcome.AGREES:

@@ -265,3 +265,20 @@ def cast(g: Graph) -> None:
         raise UnfitError("Cast of infinity")
     to: Any = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     g.node("Cast", [x], to=int(to), exact=dtype != "float16")
+
+
+@recipe(0.6, special=True)
+def power_integer(g: Graph) -> None:
+    x = g.pick(
+        lambda v: v.is_integer and v.lies_within(-9, 9), lambda: g.fresh("int32", kind="small")
+    )
+    g.node("Pow", [x, g.constant(np.array(g.integer(0, 4), x.dtype))])
+
+
+@recipe(0.8, special=True)
+def multiply_integers(g: Graph) -> None:
+    x = g.pick(
+        lambda v: v.dtype in ("int32", "int64") and v.rank >= 2,
+        lambda: g.fresh(g.choose(("int32", "int64")), g.shape(2, 4)),
+    )
+    g.node("MatMul", [x, g.weights(x.dtype, [x.shape[-1], g.integer(1, 9)])])

@@ -25,6 +25,7 @@ import branches  # noqa: F401
 import elementwise  # noqa: F401
 import images  # noqa: F401
 import indexing  # noqa: F401
+import microsoft  # noqa: F401
 import motifs  # noqa: F401
 import movement  # noqa: F401
 import networks  # noqa: F401
@@ -51,6 +52,8 @@ THEMES: tuple[tuple[str, ...], ...] = (
     ("matmul", "gemm", "linear_block", "attention", "decomposed_norm", "layer_normalization",
      "softmax", "transpose", "reshape", "by_shape", "binary", "activated", "split", "recurrent",
      "several_heads", "scale_and_shift"),
+    ("fused_product", "fused_activation", "skip_norm", "quantised_microsoft", "weights_of_4_bits",
+     "conv_block", "linear_block", "matmul", "quantise_and_back", "activated"),
     ("quantise_and_back", "quantised_conv", "quantised_matmul", "quantised_chain", "quantised_operator", "blocks", "pool",
      "dynamic_quantise", "integer_product", "integer_conv", "binary", "concat", "activated"),
     ("binary_integer", "divide_integer", "bitwise", "cast", "compare", "where", "gather", "reduce",
@@ -71,8 +74,9 @@ class RandomModel:
     model: onnx.ModelProto
     inputs: dict[str, np.ndarray]
     outputs: list[Value]
-    # What graph-opt is told besides.
+    # What graph-opt is told besides, the second on the host alone.
     options: tuple[str, ...]
+    host_options: tuple[str, ...]
 
 
 def generate(seed: int, number: int) -> RandomModel:
@@ -127,7 +131,8 @@ def finish(graph: Graph) -> RandomModel:
         )
     proto = helper.make_graph(nodes, "random", *described, constants)
     data = {value.name: value.data for value in inputs}
-    return RandomModel(graph.make_model(proto), data, outputs, tuple(options))
+    model = graph.make_model(proto)
+    return RandomModel(model, data, outputs, tuple(options), draw_host_options(graph))
 
 
 def place_constants(
@@ -145,8 +150,8 @@ def name_batch(
 ) -> list[str]:
     """Gives the inputs' first dimension a symbol; returns the options that say its size."""
     fronts = [one.type.tensor_type.shape.dim[:1] for one in inputs]
-    sizes = {front[0].dim_value for front in fronts if front}
-    if len(sizes) != 1 or 0 in sizes:
+    found = {front[0].dim_value for front in fronts if front}
+    if len(found) != 1 or 0 in found:
         return []
     for front in fronts:
         for dimension in front:
@@ -154,14 +159,20 @@ def name_batch(
     for one in outputs:
         for dimension in one.type.tensor_type.shape.dim:
             dimension.Clear()
-    return ["--batch", str(sizes.pop())]
+    return ["--batch", str(found.pop())]
 
 
 def draw_options(graph: Graph) -> list[str]:
     options = ["--layout", graph.choose(("nchw", "nhwc"))]
-    options += ["--fusion", graph.choose(("on", "on", "off", "producers"))]
-    options += ["--threads", graph.choose(("1", "1", "2"))]
-    # Kernels of AVX2, where the machine has more.
-    if graph.chance(0.2):
-        options += ["--cpu", "haswell"]
-    return options
+    return [*options, "--fusion", graph.choose(("on", "on", "off", "producers"))]
+
+
+def draw_host_options(graph: Graph) -> tuple[str, ...]:
+    options = ["--threads", graph.choose(("1", "1", "2"))]
+    # Kernels without what the machine has.
+    if graph.chance(0.25):
+        options += [
+            "--cpu",
+            graph.choose(("haswell", "haswell", "skylake-avx512", "x86-64-v2")),
+        ]
+    return tuple(options)

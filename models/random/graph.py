@@ -29,6 +29,8 @@ LARGE_SHARE = 0.15
 MAX_FLOAT = {"float32": 3e4, "float16": 1e3, "float64": 3e4}
 # Operators whose results have sizes that depend on data.
 SIZING = ("NonZero", "Unique", "Compress", "NonMaxSuppression")
+# ONNX Runtime's own operators.
+MICROSOFT = "com.microsoft"
 # The newest IR version that all opsets here go with.
 IR_VERSION = 11
 
@@ -82,10 +84,14 @@ class Graph:
         return bool(self.random.random() < probability)
 
     def choose(self, choices: Sequence[Any]) -> Any:
+        if not len(choices):
+            raise UnfitError("nothing to choose from")
         return choices[int(self.random.integers(len(choices)))]
 
     def integer(self, low: int, high: int) -> int:
         """An integer of [low, high]."""
+        if low > high:
+            raise UnfitError("nothing to choose from")
         return int(self.random.integers(low, high + 1))
 
     def axis(self, rank: int) -> int:
@@ -167,12 +173,12 @@ class Graph:
     def node(
         self, operator: str, inputs: Sequence[Value | None], outputs: int = 1,
         exact: bool = False, hidden: bool = False, captured: Sequence[Value] = (),
-        skipped: Sequence[int] = (), **attributes: Any,
+        skipped: Sequence[int] = (), may_be_infinite: bool = False, **attributes: Any,
     ) -> list[Value]:  # fmt: skip
         """Adds a node. Results of exact operators are the same however a program
         computes them, and only its recipe reads those that are hidden.
         Graphs in its attributes read those that are captured. Outputs at the places
-        in `skipped` are left out."""
+        in `skipped` are left out. Masks may be infinite."""
         names = ["" if i in skipped else self.make_name("v") for i in range(outputs)]
         # An empty list has no type.
         attributes = {name: of for name, of in attributes.items() if of != []}
@@ -186,7 +192,7 @@ class Graph:
             for name, copies in zip(filter(None, names), results, strict=True)
         ]
         for value in made:
-            self.check(value)
+            self.check(value, may_be_infinite)
         self.nodes.append(proto)
         self.made.extend(made)
         self.read.extend(value.name for value in given)
@@ -229,12 +235,12 @@ class Graph:
         is_sized = operator in SIZING or any(value.is_sized for value in given)
         return Value(name, copies, False, is_coarse, is_sized)
 
-    def check(self, value: Value) -> None:
+    def check(self, value: Value, may_be_infinite: bool) -> None:
         """Raises an error if the value shows nothing, or too little."""
         data = value.data
         if data.size > MAX_ELEMENTS or data.ndim > MAX_RANK:
             raise UnfitError("too large")
-        if value.is_float and data.size and not self.is_special:
+        if value.is_float and data.size and not self.is_special and not may_be_infinite:
             if not all(np.isfinite(x).all() for x in value.copies):
                 raise UnfitError("not finite")
             if np.abs(data).max() > MAX_FLOAT[value.dtype]:
@@ -261,5 +267,7 @@ class Graph:
         return True
 
     def make_model(self, graph: onnx.GraphProto) -> onnx.ModelProto:
-        opset = helper.make_opsetid("", self.opset)
-        return helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
+        opsets = [helper.make_opsetid("", self.opset)]
+        if any(node.domain for node in graph.node):
+            opsets.append(helper.make_opsetid(MICROSOFT, 1))
+        return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)

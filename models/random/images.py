@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from graph import Graph
 from motifs import activate, constant
 from networks import conv, pick_image, scaled_weights
@@ -126,6 +128,21 @@ def conv_of_two(g: Graph) -> None:
         g.node("Add", [x, y] if g.chance(0.5) else [y, x])
 
 
+def mask_scores(g: Graph, scores: Value, rows: int) -> Value:
+    """Hides keys, by large numbers or infinite ones, from each query but one at least."""
+    hidden = {"hidden": True, "may_be_infinite": True}
+    numbers = (-30.0, -np.inf, -1e4 if scores.dtype == "float16" else -1e9)
+    far = constant(g, scores, g.choose(numbers))
+    if g.chance(0.5) and g.opset >= 14:
+        # Of later keys, as exporters write it.
+        ones = g.constant(np.full((rows, rows), far.data))
+        (mask,) = g.node("Trilu", [ones, g.ints(1)], exact=True, upper=1, **hidden)
+        return g.node("Add", [scores, mask], **hidden)[0]
+    seen = np.asarray(g.random.random((rows, rows)) < 0.6) | np.eye(rows, dtype=bool)
+    mask = g.input(seen) if len(g.inputs) < 4 else g.constant(seen)
+    return g.node("Where", [mask, scores, far], exact=True, **hidden)[0]
+
+
 @recipe(1)
 def several_heads(g: Graph) -> None:
     """Attention whose heads are split from one product and joined again."""
@@ -160,8 +177,7 @@ def several_heads(g: Graph) -> None:
     (scores,) = g.node("MatMul", [query, key])
     (scores,) = g.node("Mul", [scores, constant(g, x, 1 / math.sqrt(width))])
     if g.chance(0.4):
-        mask = g.fresh("bool", (rows, rows))
-        (scores,) = g.node("Where", [mask, scores, constant(g, x, -30.0)], exact=True)
+        scores = mask_scores(g, scores, rows)
     (shares,) = g.node("Softmax", [scores], axis=-1)
     (y,) = g.node("MatMul", [shares, value])
     (y,) = g.node("Transpose", [y], exact=True, perm=[0, 2, 1, 3])

@@ -78,6 +78,9 @@ def conv(g: Graph, x: Value | None = None) -> Value:
         raise UnfitError("too large")
     weights = scaled_weights(g, x.dtype, shape, math.prod(shape[1:]))
     bias = [g.weights(x.dtype, [filters])] if g.chance(0.6) else []
+    if g.chance(0.2):
+        # The weights say it, too.
+        attributes.pop("kernel_shape")
     return g.node("Conv", [x, weights, *bias], group=group, **attributes)[0]
 
 
@@ -203,7 +206,8 @@ def reduce(g: Graph) -> None:
         raise UnfitError("overflow")
     keepdims = {"keepdims": g.integer(0, 1)}
     if g.chance(0.15):
-        g.node(operator, [x], **keepdims)
+        noop = {"noop_with_empty_axes": 1} if g.chance(0.3) and g.opset >= 18 else {}
+        g.node(operator, [x], **keepdims, **noop)
         return
     with_axes(g, operator, x, g.axes(x.rank), 13 if operator == "ReduceSum" else 18, **keepdims)
 

@@ -42,36 +42,47 @@ class Verdict:
         return f"{self.outcome.value}: {self.message}"
 
 
-def write(made: RandomModel, folder: Path, graph_opt: Path) -> list[str]:
+@dataclass(frozen=True)
+class Program:
+    """graph-opt, with options that choose a target in place of the model's own."""
+
+    path: Path
+    options: tuple[str, ...] = ()
+
+
+def write(made: RandomModel, folder: Path, program: Program) -> list[str]:
     """Writes the model and its inputs; returns the command that runs it."""
     path = folder / "model.onnx"
     path.write_bytes(made.model.SerializeToString())
-    (folder / "options.txt").write_text(" ".join(made.options) + "\n")
-    command = [str(graph_opt), "run", str(path), *made.options, "--output-dir", str(folder)]
+    options = [*made.options, *program.options]
+    if not program.options:
+        options += made.host_options
+    (folder / "options.txt").write_text(" ".join(options) + "\n")
+    command = [str(program.path), "run", str(path), *options, "--output-dir", str(folder)]
     for name, value in made.inputs.items():
         np.save(folder / f"{name}.npy", value)
         command += ["--input", f"{name}={folder / name}.npy"]
     return command
 
 
-def judge(made: RandomModel, folder: Path, graph_opt: Path) -> Verdict:
+def judge(made: RandomModel, folder: Path, program: Program) -> Verdict:
     """Runs the model with both. Leaves its files, and ONNX Runtime's outputs as
     wanted0.npy, ..., in the folder."""
-    command = write(made, folder, graph_opt)
+    command = write(made, folder, program)
     try:
         wanted = make_session(made.model).run(None, made.inputs)
     except Exception as error:  # noqa: BLE001 (ONNX Runtime has a class for each code)
         return Verdict(Outcome.NO_REFERENCE, str(error).splitlines()[0])
     for i, value in enumerate(wanted):
         np.save(folder / f"wanted{i}.npy", value)
-    failure = run(command)
+    failure = run(command, folder / "model.onnx")
     if failure is not None:
         return failure
     got = [np.load(folder / f"{i}.npy") for i in range(len(wanted))]
     return compare_all(got, wanted, made.outputs)
 
 
-def run(command: Sequence[str]) -> Verdict | None:
+def run(command: Sequence[str], path: Path) -> Verdict | None:
     """Says why graph-opt wrote no outputs, or nothing if it did."""
     try:
         process = subprocess.run(
@@ -84,7 +95,9 @@ def run(command: Sequence[str]) -> Verdict | None:
         return None
     errors = [line for line in process.stderr.splitlines() if "error: " in line]
     if process.returncode == 1 and errors:
-        return Verdict(Outcome.REFUSED, errors[-1].split("error: ", 1)[1])
+        message = errors[-1].split("error: ", 1)[1]
+        message = message.replace(f" in {path}", "").replace(f"{path}: ", "")
+        return Verdict(Outcome.REFUSED, message)
     return Verdict(Outcome.CRASHED, f"graph-opt ended with {process.returncode}")
 
 
