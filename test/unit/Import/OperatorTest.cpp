@@ -391,6 +391,14 @@ TEST(Select, SliceBackwards) {
   EXPECT_THAT(importModel(model), HasSubstr("dense<[5, 3, 1]>"));
 }
 
+TEST(Select, NothingBackwards) {
+  TestModel model;
+  model.floats("x", {0}, {}).ints("from", {-1}).ints("axis", {0});
+  model.ints("to", {INT64_MIN}).ints("step", {-1});
+  model.node("Slice", "x from to axis step", "y");
+  EXPECT_THAT(importModel(model), HasSubstr("tensor<0xf32>"));
+}
+
 TEST(Select, SliceOfOldOpset) {
   TestModel model(9);
   model.input("x", {4}).node("Slice", "x", "y").list("starts", {1});
