@@ -9,7 +9,7 @@ import numpy as np
 
 from graph import Graph
 from recipes import recipe
-from values import UnfitError, Value
+from values import UnfitError, Value, cancels
 
 # Operators of floats, with the opset that has them.
 UNARY = {
@@ -56,7 +56,10 @@ def activation(g: Graph) -> None:
 
 @recipe(0.7, min_opset=20)
 def gelu(g: Graph) -> None:
-    g.node("Gelu", [g.pick_float()], approximate=g.choose(("none", "tanh")))
+    x = g.pick_float()
+    (y,) = g.node("Gelu", [x], approximate=g.choose(("none", "tanh")))
+    if cancels(x, y):
+        raise UnfitError("cancellation")
 
 
 @recipe(1, special=True)
@@ -275,7 +278,7 @@ def power_integer(g: Graph) -> None:
     g.node("Pow", [x, g.constant(np.array(g.integer(0, 4), x.dtype))])
 
 
-@recipe(0.8, special=True)
+@recipe(0.2, special=True)
 def multiply_integers(g: Graph) -> None:
     x = g.pick(
         lambda v: v.dtype in ("int32", "int64") and v.rank >= 2,

@@ -32,6 +32,7 @@ import networks  # noqa: F401
 import newer  # noqa: F401
 import quantised  # noqa: F401
 import sizes  # noqa: F401
+import tokens  # noqa: F401
 from graph import Graph, describe
 from recipes import RECIPES, Recipe
 from values import Value
@@ -48,10 +49,11 @@ THEMES: tuple[tuple[str, ...], ...] = (
     (),
     ("conv", "conv_block", "join_channels", "part_channels", "pool", "activated", "resize",
      "in_nhwc", "gate_channels", "dense_block", "binary", "batch_normalization", "conv_transpose",
-     "norm_before_conv", "shuffle_channels", "pad", "scale_and_shift", "conv_of_two"),
+     "norm_before_conv", "shuffle_channels", "pad", "scale_and_shift", "conv_of_two",
+     "image_as_tokens", "windows", "patches", "upsample_and_join"),
     ("matmul", "gemm", "linear_block", "attention", "decomposed_norm", "layer_normalization",
      "softmax", "transpose", "reshape", "by_shape", "binary", "activated", "split", "recurrent",
-     "several_heads", "scale_and_shift"),
+     "several_heads", "scale_and_shift", "image_as_tokens", "windows", "patches"),
     ("fused_product", "fused_activation", "skip_norm", "quantised_microsoft", "weights_of_4_bits",
      "conv_block", "linear_block", "matmul", "quantise_and_back", "activated"),
     ("quantise_and_back", "quantised_conv", "quantised_matmul", "quantised_chain", "quantised_operator", "blocks", "pool",

@@ -11,7 +11,7 @@ from graph import MICROSOFT, Graph
 from networks import scaled_weights
 from quantised import bytes_, dequantise, quantise, scale, zero_point
 from recipes import recipe
-from values import UnfitError, Value
+from values import UnfitError, Value, cancels
 
 
 def extra(
@@ -43,13 +43,16 @@ def fused_activation(g: Graph) -> None:
     x = pick_rows(g)
     kind = g.integer(0, 3)
     if kind == 0:
-        extra(g, "BiasGelu", [x, g.weights("float32", x.shape[-1:])])
+        (y,) = extra(g, "BiasGelu", [x, g.weights("float32", x.shape[-1:])])
     elif kind == 1:
-        extra(g, "FastGelu", [x, g.weights("float32", x.shape[-1:])][: g.integer(1, 2)])
+        bias = g.weights("float32", x.shape[-1:])
+        (y,) = extra(g, "FastGelu", [x, bias][: g.integer(1, 2)])
     elif kind == 2:
-        extra(g, "QuickGelu", [x], alpha=g.choose((1.702, 1.0)))
+        (y,) = extra(g, "QuickGelu", [x], alpha=g.choose((1.702, 1.0)))
     else:
-        extra(g, "Gelu", [x])
+        (y,) = extra(g, "Gelu", [x])
+    if cancels(x, y):
+        raise UnfitError("cancellation")
 
 
 @recipe(0.5)

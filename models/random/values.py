@@ -102,5 +102,11 @@ def distance(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.linalg.norm(error) / norm) if norm else math.inf
 
 
+def cancels(x: Value, y: Value) -> bool:
+    """Returns true if an operator's results are so much smaller than its operand that
+    its formula has cancelled most digits, as GELU's does of negative numbers."""
+    return not float(np.linalg.norm(y.data)) > 0.02 * float(np.linalg.norm(x.data))
+
+
 def find_sensitivity(copies: tuple[np.ndarray, ...]) -> float:
     return max(distance(noisy, copies[0]) for noisy in copies[1:])
