@@ -118,6 +118,9 @@ def power(g: Graph) -> None:
     x = g.pick_float()
     if g.chance(0.5):
         exponent = g.constant(np.array(g.choose((2.0, 3.0, 0.5, -1.0, 1.0, 0.0)), x.dtype))
+        if g.chance(0.2):
+            # Types of both operands may differ.
+            exponent = g.ints(g.integer(0, 3), g.choose(("int32", "int64")))
     else:
         exponent = partner(g, x)
     g.node("Pow", [x, exponent])
@@ -220,7 +223,9 @@ def where(g: Graph) -> None:
 
 @recipe(0.7, special=True)
 def tell_special(g: Graph) -> None:
-    g.node(g.choose(("IsNaN", "IsInf")), [g.pick_float()])
+    operator = g.choose(("IsNaN", "IsInf"))
+    signs = {"detect_negative": g.integer(0, 1), "detect_positive": g.integer(0, 1)}
+    g.node(operator, [g.pick_float()], **(signs if operator == "IsInf" else {}))
 
 
 @recipe(2)
@@ -233,7 +238,8 @@ def clip(g: Graph) -> None:
         )
         scale = 8.0
     low = g.constant(np.array(g.choose((-0.5, 0.0, -1.0)) * scale).astype(x.dtype))
-    high = g.constant(np.array(g.choose((0.5, 1.0, 6.0)) * scale).astype(x.dtype))
+    # The upper bound wins where it is below the lower one.
+    high = g.constant(np.array(g.choose((0.5, 1.0, 6.0, -0.2)) * scale).astype(x.dtype))
     bounds: tuple[Value | None, Value | None] = g.choose(
         ((low, high), (low, None), (None, high))
     )

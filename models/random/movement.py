@@ -70,6 +70,9 @@ def squeeze(g: Graph) -> None:
         lambda: g.fresh(g.float_type, (g.integer(2, 7), 1, g.integer(1, 9))),
     )
     axes = [i - x.rank * g.chance(0.3) for i, size in enumerate(x.shape) if size == 1]
+    if g.chance(0.2):
+        g.node("Squeeze", [x], exact=True)
+        return
     with_axes(g, "Squeeze", x, axes[: g.integer(1, len(axes))])
 
 
@@ -163,16 +166,22 @@ def slice_(g: Graph) -> None:
         steps.append(step)
     dtype = "int64" if max(map(abs, ends)) >= 2**31 else g.choose(("int64", "int32"))
     operands = [g.ints(of, dtype) for of in (starts, ends, axes, steps)]
+    if all(step == 1 for step in steps) and g.chance(0.5):
+        operands.pop()
+        if axes == list(range(len(axes))):
+            operands.pop()
     g.node("Slice", [x, *operands], exact=True)
 
 
 @recipe(2)
 def pad(g: Graph) -> None:
     x = g.pick_any(least=1)
-    mode = g.choose(("constant", "constant", "reflect", "edge"))
+    modes = ["constant", "constant", "reflect", "edge"] + ["wrap"] * (g.opset >= 19)
+    mode = g.choose(modes)
     if mode == "edge" and 0 in x.shape:
         raise UnfitError("Pad of nothing")
-    limits = [min(3, size - 1) if mode == "reflect" else 3 for size in x.shape]
+    most = {"reflect": -1, "wrap": 0}
+    limits = [min(3, size + most[mode]) if mode in most else 3 for size in x.shape]
     pads = [g.integer(0, max(limit, 0)) * g.chance(0.6) for limit in limits * 2]
     if mode == "constant" and g.chance(0.2):
         # Negative ones crop.
@@ -181,6 +190,12 @@ def pad(g: Graph) -> None:
     operands = [x, g.ints(pads)]
     if mode == "constant" and g.chance(0.5):
         operands.append(g.constant(np.array(g.integer(0, 1), x.dtype)))
+    if g.chance(0.2) and g.opset >= 18:
+        # Only of some axes, in any order.
+        axes = [int(a) for a in g.random.permutation(x.rank)[: g.integer(1, x.rank)]]
+        chosen = [pads[a] for a in axes] + [pads[a + x.rank] for a in axes]
+        fill = operands[2] if len(operands) > 2 else None
+        operands = [x, g.ints(chosen), fill, g.ints(axes)]
     g.node("Pad", operands, exact=True, mode=mode)
 
 
@@ -239,15 +254,34 @@ def make_numbers(g: Graph) -> None:
     kind = g.integer(0, 2)
     if kind == 0:
         dtype = g.choose(("int64", "int32", "float32"))
-        bounds = [
-            g.constant(np.array(n, dtype)) for n in (1, g.integer(4, 20), g.integer(1, 3))
-        ]
+        first, last, step = 1, g.integer(4, 20), g.integer(1, 3)
+        if g.chance(0.4):
+            first, last, step = last, first, -step
+        bounds = [g.constant(np.array(n, dtype)) for n in (first, last, step)]
         g.node("Range", bounds, exact=True)
     elif kind == 1:
         x = g.pick(lambda v: v.rank == 2, lambda: g.fresh(g.float_type, (g.integer(1, 7), 5)))
         g.node("EyeLike", [x], exact=True, k=g.integer(-2, 2), dtype=g.choose((1, 6, 7)))
     else:
-        g.node(g.choose(("Shape", "Size")), [g.pick_any(least=1)])
+        some = {"start": g.integer(-2, 1), "end": g.integer(-1, 4)}
+        operator = g.choose(("Shape", "Size"))
+        more = some if operator == "Shape" and g.opset >= 15 and g.chance(0.5) else {}
+        g.node(operator, [g.pick_any(least=1)], **more)
+
+
+def is_near_step(size: int, wanted: int, coordinates: str, rounding: str) -> bool:
+    """Returns true if a sample lies where the nearest pixel changes, so that the place
+    depends on how the scale is rounded."""
+    scale = wanted / size
+    if scale in (0.25, 0.5, 1, 2, 4):
+        return False
+    i = np.arange(wanted)
+    if coordinates == "align_corners":
+        places = i * (size - 1) / max(wanted - 1, 1)
+    else:
+        places = i / scale if coordinates == "asymmetric" else (i + 0.5) / scale - 0.5
+    places = places + (0.5 if rounding == "round_prefer_floor" else 0)
+    return bool((np.abs(places - np.round(places)) < 1e-3).any())
 
 
 @recipe(2)
@@ -259,22 +293,33 @@ def resize(g: Graph) -> None:
     if 0 in x.shape:
         raise UnfitError("Resize of nothing")
     mode = g.choose(("nearest", "nearest", "linear", "linear", "cubic"))
-    space = 2 if mode == "cubic" else g.integer(1, 2)
+    space = min(2 if mode == "cubic" else g.integer(1, 2), x.rank - 2)
+    axes = list(range(x.rank - space, x.rank))
     sizes = list(x.shape)
-    for i in range(x.rank - min(space, x.rank - 2), x.rank):
-        sizes[i] = max(1, math.floor(x.shape[i] * g.choose((0.5, 1, 1.5, 2, 2, 3, 2.3))))
+    for axis in axes:
+        sizes[axis] = max(1, math.floor(x.shape[axis] * g.choose((0.5, 1, 1.5, 2, 2, 3, 2.3))))
     coordinates = g.choose(("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"))
     attributes = {"mode": mode, "coordinate_transformation_mode": coordinates}
     if mode == "nearest":
-        attributes["nearest_mode"] = g.choose(("floor", "ceil", "round_prefer_floor"))
-    if g.chance(0.5):
+        rounding = g.choose(("floor", "ceil", "round_prefer_floor"))
+        attributes["nearest_mode"] = rounding
+        for old, new in zip(x.shape, sizes, strict=True):
+            if is_near_step(old, new, coordinates, rounding):
+                raise UnfitError("places that are rounded")
+    elif mode == "cubic" and g.chance(0.4):
+        attributes["cubic_coeff_a"] = -0.5
+        attributes["exclude_outside"] = g.integer(0, 1)
+    if g.opset >= 18 and mode != "nearest" and x.is_float and g.chance(0.2):
+        attributes["antialias"] = 1
+    if g.opset >= 18 and g.chance(0.3):
+        chosen = g.ints([sizes[axis] for axis in axes])
+        g.node("Resize", [x, None, None, chosen], axes=axes, **attributes)
+    elif g.chance(0.4):
         g.node("Resize", [x, None, None, g.ints(sizes)], **attributes)
-        return
-    factors = [size / old for size, old in zip(sizes, x.shape, strict=True)]
-    # Scales that are no powers of two put samples beside half pixels.
-    if mode == "nearest" and any(f not in (0.5, 1, 2, 4) for f in factors):
-        raise UnfitError("scales that are rounded")
-    g.node("Resize", [x, None, g.constant(np.array(factors, "float32"))], **attributes)
+    else:
+        factors = [new / old for old, new in zip(x.shape, sizes, strict=True)]
+        scales = g.constant(np.array(factors, "float32"))
+        g.node("Resize", [x, None, scales], **attributes)
 
 
 @recipe(0.5, special=True)

@@ -84,6 +84,18 @@ def conv(g: Graph, x: Value | None = None) -> Value:
     return g.node("Conv", [x, weights, *bias], group=group, **attributes)[0]
 
 
+def ask_for_shape(g: Graph, x: Value, attributes: dict[str, Any]) -> None:
+    """Names the results' sizes in place of pads, which are computed from them."""
+    attributes.pop("pads", None)
+    attributes.pop("dilations", None)
+    strides = attributes.get("strides", [1] * (x.rank - 2))
+    whole = [
+        s * (n - 1) + k
+        for s, n, k in zip(strides, x.shape[2:], attributes["kernel_shape"], strict=True)
+    ]
+    attributes["output_shape"] = [max(n - g.integer(0, 1), 1) for n in whole]
+
+
 @recipe(1.5)
 def conv_transpose(g: Graph) -> None:
     x = pick_image(g)
@@ -94,7 +106,9 @@ def conv_transpose(g: Graph) -> None:
     if "auto_pad" in attributes:
         # ONNX Runtime makes fewer results than the stride says of a smaller kernel.
         attributes.pop("strides", None)
-    if "strides" in attributes and g.chance(0.5):
+    if g.chance(0.15) and "auto_pad" not in attributes:
+        ask_for_shape(g, x, attributes)
+    elif "strides" in attributes and g.chance(0.5):
         attributes["output_padding"] = [g.integer(0, s - 1) for s in attributes["strides"]]
     weights = scaled_weights(g, x.dtype, shape, channels // group)
     bias = [g.weights(x.dtype, [shape[1] * group])] if g.chance(0.5) else []
@@ -109,11 +123,15 @@ def pool(g: Graph) -> None:
         attributes["ceil_mode"] = 1
     operator = g.choose(("MaxPool", "MaxPool", "AveragePool", "AveragePool", "LpPool"))
     if operator == "MaxPool":
-        outputs = 2 if g.chance(0.2) else 1
+        outputs = 2 if g.chance(0.25) else 1
+        if outputs == 2 and g.chance(0.3):
+            attributes["storage_order"] = 1
         g.node(operator, [x], outputs, exact=True, **attributes)
         return
     if operator == "AveragePool":
         attributes["count_include_pad"] = g.integer(0, 1)
+    else:
+        attributes["p"] = g.choose((1, 2, 2, 3))
     if g.opset < (19 if operator == "AveragePool" else 18):
         attributes.pop("dilations", None)
         if operator == "LpPool":
@@ -132,7 +150,8 @@ def batch_normalization(g: Graph, x: Value | None = None) -> Value:
     x = x or pick_image(g)
     kinds = ("normal", "normal", "normal", "positive")
     operands = [g.weights(x.dtype, [x.shape[1]], kind) for kind in kinds]
-    return g.node("BatchNormalization", [x, *operands])[0]
+    epsilon = g.choose(({}, {}, {"epsilon": 1e-3}, {"epsilon": 0.1}))
+    return g.node("BatchNormalization", [x, *operands], **epsilon)[0]
 
 
 @recipe(2)
@@ -161,7 +180,9 @@ def layer_normalization(g: Graph) -> None:
     axis = g.axis(x.rank)
     shape = x.shape[axis:]
     operands = [g.weights(x.dtype, shape, "normal") for _ in range(g.integer(1, 2))]
-    g.node("LayerNormalization", [x, *operands], axis=axis)
+    more = {"epsilon": 1e-3} if g.chance(0.3) else {}
+    outputs = 3 if g.chance(0.15) else 1
+    g.node("LayerNormalization", [x, *operands], outputs, axis=axis, **more)
 
 
 @recipe(2.5)
@@ -189,6 +210,8 @@ def has_small_sums(x: Value, is_product: bool) -> bool:
     """Returns true if sums of squares, or products, of all elements do not overflow.
     ONNX Runtime's saturate then, and numpy's wrap."""
     magnitudes = np.maximum(np.abs(x.data.astype("float64")), 1)
+    if not magnitudes.size:
+        return True
     bits = np.log2(magnitudes).sum() if is_product else np.log2((magnitudes**2).sum())
     return bool(bits < np.iinfo(x.dtype).bits - 2)
 
@@ -309,7 +332,15 @@ def recurrent(g: Graph) -> None:
         operands.append(g.weights("float32", [ways, 3 * hidden], "normal"))
     while operands[-1] is None:
         operands.pop()
-    reset = {"linear_before_reset": g.integer(0, 1)} if operator == "GRU" else {}
+    reset: dict[str, Any] = {}
+    if operator == "GRU":
+        reset["linear_before_reset"] = g.integer(0, 1)
+    if g.chance(0.2):
+        reset["clip"] = g.choose((0.5, 2.0))
+    if g.chance(0.2):
+        names = {"LSTM": ["Sigmoid", "Tanh", "Relu"], "GRU": ["HardSigmoid", "Tanh"],
+                 "RNN": ["Relu"]}  # fmt: skip
+        reset["activations"] = names[operator] * ways
     outputs = 3 if operator == "LSTM" else 2
     skipped = g.choose(((), (), (0,), range(1, outputs)))
     g.node(

@@ -49,6 +49,13 @@ def dequantise(g: Graph, x: Value, parameters: list[Value], **attributes: int) -
 @recipe(1.5)
 def quantise_and_back(g: Graph) -> None:
     x = g.pick(lambda v: v.dtype == "float32", lambda: g.fresh("float32"))
+    if x.rank and x.shape[-1] and g.chance(0.25) and g.opset >= 13:
+        # With a scale for each place along the last axis.
+        size = x.shape[-1]
+        parameters = [scale(g, size), zero_point(g, "uint8", size)]
+        (y,) = g.node("QuantizeLinear", [x, *parameters], hidden=True, axis=-1)
+        dequantise(g, y, parameters, axis=-1)
+        return
     is_last = g.chance(0.1)
     quantised, parameters = quantise(g, x, hidden=not is_last)
     if not is_last:

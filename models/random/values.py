@@ -93,6 +93,8 @@ def distance(ours: np.ndarray, theirs: np.ndarray) -> float:
     if theirs.dtype.kind != "f":
         return float(np.mean(ours != theirs))
     ours, theirs = ours.astype("float64"), theirs.astype("float64")
+    scale = float(np.abs(theirs[np.isfinite(theirs)]).max(initial=0)) or 1.0
+    ours, theirs = ours / scale, theirs / scale
     # What both agree to be infinite, or not a number, is no distance.
     same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
     kept = ~same | np.isfinite(theirs)
