@@ -44,7 +44,8 @@ def unary(g: Graph) -> None:
 
 @recipe(2, special=True)
 def unary_special(g: Graph) -> None:
-    g.node(g.choose(SPECIAL), [g.pick_float()])
+    operator = g.choose(SPECIAL)
+    g.node(operator, [g.pick_float()], exact=operator in EXACT)
 
 
 @recipe(2)
@@ -199,7 +200,7 @@ def compare(g: Graph) -> None:
     if g.chance(0.4) and x.data.size:
         # One of its own elements, so that some are equal.
         other = g.constant(np.asarray(g.choose(x.data.ravel())))
-    g.node(g.choose(COMPARISONS), in_any_order(g, x, other))
+    g.node(g.choose(COMPARISONS), in_any_order(g, x, other), exact=True)
 
 
 @recipe(1.5, special=True)
@@ -225,7 +226,8 @@ def where(g: Graph) -> None:
 def tell_special(g: Graph) -> None:
     operator = g.choose(("IsNaN", "IsInf"))
     signs = {"detect_negative": g.integer(0, 1), "detect_positive": g.integer(0, 1)}
-    g.node(operator, [g.pick_float()], **(signs if operator == "IsInf" else {}))
+    signs = signs if operator == "IsInf" else {}
+    g.node(operator, [g.pick_float()], exact=True, **signs)
 
 
 @recipe(2)

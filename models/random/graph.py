@@ -23,6 +23,8 @@ from values import FLOATS, MAX_SENSITIVITY, UnfitError, Value, add_noise, find_s
 MAX_ELEMENTS = 60000
 MAX_RANK = 6
 MAX_INPUTS = 5
+# Share of a result's noise that operands get.
+INNER_NOISE = 0.2
 EMPTY_SHARE = 0.05
 LARGE_SHARE = 0.15
 # Larger floats make the small ones beside them invisible.
@@ -186,7 +188,7 @@ class Graph:
             operator, [value.name if value else "" for value in inputs], names, **attributes
         )
         given = [value for value in inputs if value is not None] + list(captured)
-        results = self.evaluate(proto, given)
+        results = self.evaluate(proto, given, exact)
         made = [
             self.make_value(name, operator, copies, given, exact)
             for name, copies in zip(filter(None, names), results, strict=True)
@@ -200,8 +202,19 @@ class Graph:
             self.values.extend(made)
         return made
 
+    def feed(self, given: list[Value], exact: bool) -> list[dict[str, np.ndarray]]:
+        """What a node reads in each of its runs. That an operator rounds numbers on its
+        way to its results is as if its operands had been rounded."""
+        fed: list[dict[str, np.ndarray]] = [{}, {}, {}]
+        for value in given:
+            signs = self.random.choice((-INNER_NOISE, INNER_NOISE), value.shape)
+            for one, copy, sign in zip(fed, value.copies, (0, 1, -1), strict=True):
+                is_noisy = sign and not exact and value.is_float
+                one[value.name] = add_noise(copy, sign * signs) if is_noisy else copy
+        return fed
+
     def evaluate(
-        self, proto: onnx.NodeProto, given: list[Value]
+        self, proto: onnx.NodeProto, given: list[Value], exact: bool
     ) -> list[tuple[np.ndarray, ...]]:
         """The results of each output, from each copy of the operands."""
         given = list({value.name: value for value in given}.values())
@@ -213,10 +226,7 @@ class Graph:
         )  # fmt: skip
         try:
             session = make_session(self.make_model(graph))
-            runs = [
-                session.run(None, {value.name: value.copies[i] for value in fed})
-                for i in range(3)
-            ]
+            runs = [session.run(None, one) for one in self.feed(fed, exact)]
         except Exception as error:  # ONNX Runtime has a class for each code.
             raise UnfitError(f"{proto.op_type}: {str(error).splitlines()[0]}") from error
         if any(a.shape != b.shape for run in runs for a, b in zip(run, runs[0], strict=True)):

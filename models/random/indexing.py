@@ -111,7 +111,7 @@ def arg_extreme(g: Graph) -> None:
     attributes = {"axis": g.axis(x.rank), "keepdims": g.integer(0, 1)}
     if g.chance(0.4):
         attributes["select_last_index"] = 1
-    g.node(g.choose(("ArgMax", "ArgMin")), [x], **attributes)
+    g.node(g.choose(("ArgMax", "ArgMin")), [x], exact=True, **attributes)
 
 
 @recipe(1.5)

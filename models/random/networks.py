@@ -188,7 +188,8 @@ def layer_normalization(g: Graph) -> None:
 @recipe(2.5)
 def softmax(g: Graph) -> None:
     x = g.pick_float(least=1)
-    g.node(g.choose(("Softmax", "Softmax", "LogSoftmax", "Hardmax")), [x], axis=g.axis(x.rank))
+    operator = g.choose(("Softmax", "Softmax", "LogSoftmax", "Hardmax"))
+    g.node(operator, [x], exact=operator == "Hardmax", axis=g.axis(x.rank))
 
 
 @recipe(0.7)
