@@ -154,8 +154,13 @@ struct BinaryFold {
           to, compute(access.loadDouble(lhsFrom), access.loadDouble(rhsFrom)));
       return true;
     }
-    std::optional<int64_t> result = computeInteger(access.loadInteger(lhsFrom),
-                                                   access.loadInteger(rhsFrom));
+    int64_t lhsNumber = access.loadInteger(lhsFrom);
+    int64_t rhsNumber = access.loadInteger(rhsFrom);
+    // The function would take numbers from 2^63 on as negative ones.
+    if (type.getElementType().isUnsignedInteger() &&
+        (lhsNumber < 0 || rhsNumber < 0))
+      return false;
+    std::optional<int64_t> result = computeInteger(lhsNumber, rhsNumber);
     if (result)
       access.storeInteger(to, *result);
     return result.has_value();
