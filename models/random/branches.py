@@ -114,3 +114,61 @@ def determinant(g: Graph) -> None:
     x = g.pick(lambda v: v.rank >= 2 and v.dtype == "float32" and v.shape[-1] == v.shape[-2] < 6,
                lambda: g.fresh("float32", (g.integer(1, 3), *[g.integer(1, 4)] * 2)))  # fmt: skip
     g.node("Det", [x])
+
+
+@recipe(0.7)
+def scan(g: Graph) -> None:
+    """A loop over the slices of a value, forwards or backwards."""
+    x = g.pick(
+        lambda v: v.is_float and 2 <= v.rank <= 3 and 0 < max(v.shape) < 12 and v.data.size > 0,
+        lambda: g.fresh(g.float_type, (g.integer(1, 5), g.integer(1, 7))),
+    )
+    axis = g.integer(0, x.rank - 1)
+    shape = tuple(n for i, n in enumerate(x.shape) if i != axis)
+    state = g.pick(
+        lambda v: v.shape == shape and v.dtype == x.dtype, lambda: g.fresh(x.dtype, shape)
+    )
+    carried, part, result, scanned = (g.make_name("b") for _ in range(4))
+    dtype = helper.np_dtype_to_tensor_dtype(x.data.dtype)
+    nodes = [
+        helper.make_node(g.choose(("Add", "Max", "Sub")), [carried, part], [result]),
+        helper.make_node(g.choose(("Tanh", "Neg", "Relu")), [result], [scanned]),
+    ]
+    types = {
+        name: helper.make_tensor_value_info(name, dtype, shape)
+        for name in (carried, part, result, scanned)
+    }
+    body = helper.make_graph(
+        nodes, "body", [types[carried], types[part]], [types[result], types[scanned]]
+    )
+    attributes = {
+        "scan_input_axes": [axis - x.rank * g.chance(0.3)],
+        "scan_input_directions": [g.integer(0, 1)],
+        "scan_output_axes": [g.integer(0, len(shape))],
+        "scan_output_directions": [g.integer(0, 1)],
+    }
+    g.node("Scan", [state, x], 2, body=body, num_scan_inputs=1, **attributes)
+
+
+@recipe(0.4)
+def align_regions(g: Graph) -> None:
+    x = pick_image(g, 2)
+    if x.dtype != "float32":
+        raise UnfitError("corners are of fp32")
+    count = g.integer(1, 3)
+    corners = g.random.uniform(0, 4, (count, 2))
+    boxes = np.concatenate([corners, corners + g.random.uniform(1, 6, (count, 2))], 1)
+    images = g.random.integers(0, x.shape[0], count)
+    operands = [x, g.constant(boxes.astype("float32")), g.constant(images.astype("int64"))]
+    # ONNX Runtime says of its maxima of several samples that they are wrong.
+    samples = g.integer(0, 2)
+    attributes = {
+        "output_height": g.integer(1, 3), "output_width": g.integer(1, 4),
+        "sampling_ratio": samples, "spatial_scale": g.choose((1.0, 0.5)),
+        "mode": g.choose(("avg", "max")) if samples == 1 else "avg",
+    }  # fmt: skip
+    if g.opset >= 16:
+        attributes["coordinate_transformation_mode"] = g.choose(
+            ("half_pixel", "output_half_pixel")
+        )
+    g.node("RoiAlign", operands, **attributes)

@@ -245,6 +245,11 @@ def clip(g: Graph) -> None:
     bounds: tuple[Value | None, Value | None] = g.choose(
         ((low, high), (low, None), (None, high))
     )
+    if g.opset < 11:
+        names = {"min": bounds[0], "max": bounds[1]}
+        numbers = {name: float(of.data) for name, of in names.items() if of is not None}
+        g.node("Clip", [x], exact=True, **numbers)
+        return
     operands = [x, *bounds]
     g.node("Clip", operands if bounds[1] else operands[:2], exact=True)
 

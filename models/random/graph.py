@@ -18,7 +18,15 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from draws import draw_array, draw_shape
-from values import FLOATS, MAX_SENSITIVITY, UnfitError, Value, add_noise, find_sensitivity
+from values import (
+    FLOATS,
+    MAX_SENSITIVITY,
+    UnfitError,
+    Value,
+    add_noise,
+    blur_zeros,
+    find_sensitivity,
+)
 
 MAX_ELEMENTS = 60000
 MAX_RANK = 6
@@ -31,6 +39,11 @@ LARGE_SHARE = 0.15
 MAX_FLOAT = {"float32": 3e4, "float16": 1e3, "float64": 3e4}
 # Operators whose results have sizes that depend on data.
 SIZING = ("NonZero", "Unique", "Compress", "NonMaxSuppression")
+# Operators whose results become 0 where others leave a tiny number.
+SATURATING = (
+    "Exp", "Sigmoid", "Softmax", "LogSoftmax", "Softplus", "Mish", "Swish", "Pow", "Elu", "Selu",
+    "Celu", "Gelu", "FastGelu", "BiasGelu", "QuickGelu", "Attention", "LSTM", "GRU", "RNN",
+)  # fmt: skip
 # ONNX Runtime's own operators.
 MICROSOFT = "com.microsoft"
 # The newest IR version that all opsets here go with.
@@ -241,6 +254,8 @@ class Graph:
         if not exact and data.dtype.name in FLOATS:
             signs = self.random.choice((-1.0, 1.0), data.shape)
             copies = (data, add_noise(copies[1], signs), add_noise(copies[2], -signs))
+            if operator in SATURATING:
+                copies = (data, *(blur_zeros(copy) for copy in copies[1:]))
         is_coarse = data.dtype == np.float16 or any(value.is_coarse for value in given)
         is_sized = operator in SIZING or any(value.is_sized for value in given)
         return Value(name, copies, False, is_coarse, is_sized)

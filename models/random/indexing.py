@@ -118,8 +118,12 @@ def arg_extreme(g: Graph) -> None:
 def top_k(g: Graph) -> None:
     x = not_empty(g.pick_any(least=1))
     axis = g.axis(x.rank)
+    if g.opset < 10:
+        g.node("TopK", [x], 2, exact=True, axis=axis % x.rank, k=g.integer(1, x.shape[axis]))
+        return
     k = g.ints([g.integer(1, x.shape[axis])])
-    g.node("TopK", [x, k], 2, exact=True, axis=axis, largest=g.integer(0, 1))
+    largest = {"largest": g.integer(0, 1)} if g.opset >= 11 else {}
+    g.node("TopK", [x, k], 2, exact=True, axis=axis if largest else axis % x.rank, **largest)
 
 
 @recipe(1)

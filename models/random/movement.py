@@ -165,6 +165,11 @@ def slice_(g: Graph) -> None:
         ends.append(end)
         steps.append(step)
     dtype = "int64" if max(map(abs, ends)) >= 2**31 else g.choose(("int64", "int32"))
+    if g.opset < 10:
+        if any(step != 1 for step in steps):
+            raise UnfitError("steps are of opset 10")
+        g.node("Slice", [x], exact=True, starts=starts, ends=ends, axes=axes)
+        return
     operands = [g.ints(of, dtype) for of in (starts, ends, axes, steps)]
     if all(step == 1 for step in steps) and g.chance(0.5):
         operands.pop()
@@ -187,6 +192,10 @@ def pad(g: Graph) -> None:
         # Negative ones crop.
         pads = [-1 if size > 4 and g.chance(0.4) else p
                 for p, size in zip(pads, x.shape * 2, strict=True)]  # fmt: skip
+    if g.opset < 11:
+        value = {"value": float(g.integer(0, 1))} if mode == "constant" else {}
+        g.node("Pad", [x], exact=True, mode=mode, pads=pads, **value)
+        return
     operands = [x, g.ints(pads)]
     if mode == "constant" and g.chance(0.5):
         operands.append(g.constant(np.array(g.integer(0, 1), x.dtype)))
@@ -207,7 +216,7 @@ def depth_space(g: Graph) -> None:
             lambda v: v.rank == 4 and v.shape[1] % block**2 == 0 and v.is_float,
             lambda: g.fresh(g.float_type, (1, block**2 * g.integer(1, 3), g.integer(1, 5), 4)),
         )
-        mode = {"mode": g.choose(("DCR", "CRD"))}
+        mode = {"mode": g.choose(("DCR", "CRD"))} if g.opset >= 11 else {}
         g.node("DepthToSpace", [x], exact=True, blocksize=block, **mode)
         return
     x = g.pick(
@@ -292,6 +301,13 @@ def resize(g: Graph) -> None:
     )
     if 0 in x.shape:
         raise UnfitError("Resize of nothing")
+    if g.opset < 11:
+        # One rule for places, and powers of two for scales.
+        scales = [1.0] * 2 + [g.choose((1.0, 2.0, 4.0)) for _ in range(x.rank - 2)]
+        operator = "Resize" if g.opset == 10 else "Upsample"
+        mode = g.choose(("nearest", "linear"))
+        g.node(operator, [x, g.constant(np.array(scales, "float32"))], mode=mode)
+        return
     mode = g.choose(("nearest", "nearest", "linear", "linear", "cubic"))
     space = min(2 if mode == "cubic" else g.integer(1, 2), x.rank - 2)
     axes = list(range(x.rank - space, x.rank))

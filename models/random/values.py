@@ -104,6 +104,11 @@ def distance(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.linalg.norm(error) / norm) if norm else math.inf
 
 
+def blur_zeros(value: np.ndarray) -> np.ndarray:
+    """The array with the smallest normal number in place of zeros."""
+    return np.where(value == 0, np.finfo(value.dtype).tiny, value)
+
+
 def cancels(x: Value, y: Value) -> bool:
     """Returns true if an operator's results are so much smaller than its operand that
     its formula has cancelled most digits, as GELU's does of negative numbers."""
