@@ -18,6 +18,10 @@ def with_axes(
 ) -> list[Value]:
     """A node whose axes became an operand in opset `since`."""
     exact = operator in ("Squeeze", "Unsqueeze", "ReduceMax", "ReduceMin")
+    if g.opset < 11:
+        # Axes are not counted from the end yet.
+        rank = x.rank + len(axes) * (operator == "Unsqueeze")
+        axes = [axis % rank for axis in axes]
     if g.opset >= since:
         return g.node(operator, [x, g.ints(list(axes))], exact=exact, **attributes)
     return g.node(operator, [x], exact=exact, axes=list(axes), **attributes)
