@@ -98,10 +98,10 @@ def distance(ours: np.ndarray, theirs: np.ndarray) -> float:
     # What both agree to be infinite, or not a number, is no distance.
     same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
     kept = ~same | np.isfinite(theirs)
-    with np.errstate(invalid="ignore"):
-        error = np.where(same, 0, ours - theirs)
+    with np.errstate(all="ignore"):
+        error = float(np.linalg.norm(np.where(same, 0, ours - theirs)))
     norm = float(np.linalg.norm(np.where(kept, theirs, 0)))
-    return float(np.linalg.norm(error) / norm) if norm else math.inf
+    return error / norm if norm else math.inf
 
 
 def blur_zeros(value: np.ndarray) -> np.ndarray:
