@@ -102,8 +102,7 @@ static Value reduceConstant(OnnxNode &node, Value input, bool keepDims) {
   return node.reshape(result, ones);
 }
 
-// What a reduction does to each element by itself, which is all that it does if
-// there are no axes.
+// A reduction along no axes leaves only what it does to each element by itself.
 
 static Value keepElements(OnnxNode &, Value input) { return input; }
 
