@@ -128,7 +128,12 @@ Attribute tarpon::detail::foldUnary(Attribute operand, RankedTensorType type,
   const ScalarAccess &access = view->getAccess();
   return mapElements(*view, type, access.bytes,
                      [&](char *to, const char *from) {
-                       access.storeDouble(to, compute(access.loadDouble(from)));
+                       double result = compute(access.loadDouble(from));
+                       // The negated smallest integer wraps, as in kernels.
+                       if (access.isInteger() && std::fabs(result) <= 0x1p53)
+                         access.storeInteger(to, static_cast<int64_t>(result));
+                       else
+                         access.storeDouble(to, result);
                      });
 }
 
@@ -149,8 +154,13 @@ struct BinaryFold {
           to, compute(access.loadDouble(lhsFrom), access.loadDouble(rhsFrom)));
       return true;
     }
-    std::optional<int64_t> result = computeInteger(access.loadInteger(lhsFrom),
-                                                   access.loadInteger(rhsFrom));
+    int64_t lhsNumber = access.loadInteger(lhsFrom);
+    int64_t rhsNumber = access.loadInteger(rhsFrom);
+    // The function would take numbers from 2^63 on as negative ones.
+    if (type.getElementType().isUnsignedInteger() &&
+        (lhsNumber < 0 || rhsNumber < 0))
+      return false;
+    std::optional<int64_t> result = computeInteger(lhsNumber, rhsNumber);
     if (result)
       access.storeInteger(to, *result);
     return result.has_value();

@@ -8,6 +8,7 @@
 #include "OnnxNode.h"
 #include "OpTable.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -225,8 +226,23 @@ static void importClipByValues(OnnxNode &node) {
   node.setOutput(0, value);
 }
 
+/// Bounds that are absent become the type's own: kernels of GPUs have 32 bits
+/// for each.
+static void limitToType(Type type, double &low, double &high) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return;
+  bool isUnsigned = integer.isUnsigned();
+  double count = std::ldexp(1.0, static_cast<int>(integer.getWidth()));
+  low = std::max(low, isUnsigned ? 0 : -count / 2);
+  high = std::min(high, (isUnsigned ? count : count / 2) - 1);
+}
+
 void importClip(OnnxNode &node) {
-  if (!isConstantBound(node, 1) || !isConstantBound(node, 2))
+  Type elementType = getTensorType(node.getInput(0)).getElementType();
+  // The operation's bounds are doubles, which do not hold all of 64 bits.
+  if (!isConstantBound(node, 1) || !isConstantBound(node, 2) ||
+      elementType.isInteger(64))
     return importClipByValues(node);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double low = readBound(node, "min", 1, -infinity);
@@ -240,6 +256,7 @@ void importClip(OnnxNode &node) {
   // Without bounds there is nothing to do.
   if (low == -infinity && high == infinity)
     return node.setOutput(0, input);
+  limitToType(elementType, low, high);
   node.setOutput(0, node.create<ClipOp>(input, builder.getF64FloatAttr(low),
                                         builder.getF64FloatAttr(high)));
 }

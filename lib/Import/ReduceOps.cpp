@@ -33,7 +33,7 @@ std::optional<SmallVector<int64_t>> readReducedAxes(OnnxNode &node,
 }
 
 /// Returns true if there are no axes, which here means that nothing is reduced.
-static bool isIdentity(OnnxNode &node) {
+static bool hasNoAxes(OnnxNode &node) {
   if (!node.getBool("noop_with_empty_axes", false) || node.hasFailed())
     return false;
   if (!node.hasInput(1))
@@ -102,15 +102,33 @@ static Value reduceConstant(OnnxNode &node, Value input, bool keepDims) {
   return node.reshape(result, ones);
 }
 
+// A reduction along no axes leaves only what it does to each element by itself.
+
+static Value keepElements(OnnxNode &, Value input) { return input; }
+
+static Value takeMagnitudes(OnnxNode &node, Value input) {
+  return node.create<AbsOp>(input);
+}
+
+static Value squareElements(OnnxNode &node, Value input) {
+  return node.create<MulOp>(input, input);
+}
+
+static Value takeLogarithms(OnnxNode &node, Value input) {
+  return node.create<LogOp>(input);
+}
+
 /// `CombineOp` combines two elements as the reduction does, if there is such an
 /// operation.
 template <typename OpTy, typename CombineOp = void>
-static void importReduce(OnnxNode &node, std::optional<double> neutral) {
+static void importReduce(OnnxNode &node, std::optional<double> neutral,
+                         Value (*mapElements)(OnnxNode &,
+                                              Value) = keepElements) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
   bool keepDims = node.getBool("keepdims", true);
-  if (isIdentity(node))
-    return node.setOutput(0, input);
+  if (hasNoAxes(node))
+    return node.setOutput(0, mapElements(node, input));
   if (node.hasFailed())
     return;
   // A scalar is reduced as a vector of one element.
@@ -143,13 +161,17 @@ void importReduceMin(OnnxNode &node) {
 void importReduceProd(OnnxNode &node) {
   importReduce<ReduceProdOp, MulOp>(node, 1);
 }
-void importReduceL1(OnnxNode &node) { importReduce<ReduceL1Op>(node, 0); }
-void importReduceL2(OnnxNode &node) { importReduce<ReduceL2Op>(node, 0); }
+void importReduceL1(OnnxNode &node) {
+  importReduce<ReduceL1Op>(node, 0, takeMagnitudes);
+}
+void importReduceL2(OnnxNode &node) {
+  importReduce<ReduceL2Op>(node, 0, takeMagnitudes);
+}
 void importReduceSumSquare(OnnxNode &node) {
-  importReduce<ReduceSumSquareOp>(node, 0);
+  importReduce<ReduceSumSquareOp>(node, 0, squareElements);
 }
 void importReduceLogSum(OnnxNode &node) {
-  importReduce<ReduceLogSumOp>(node, -kInfinity);
+  importReduce<ReduceLogSumOp>(node, -kInfinity, takeLogarithms);
 }
 void importReduceLogSumExp(OnnxNode &node) {
   importReduce<ReduceLogSumExpOp>(node, -kInfinity);
@@ -190,7 +212,7 @@ static void importRealMean(OnnxNode &node, ArrayRef<int64_t> axes) {
 void importReduceMean(OnnxNode &node) {
   Value input = node.getInput(0);
   auto rank = static_cast<int64_t>(getShape(input).size());
-  if (rank == 0 || isIdentity(node) || llvm::is_contained(getShape(input), 0))
+  if (rank == 0 || hasNoAxes(node) || llvm::is_contained(getShape(input), 0))
     return importReducedMean(node);
   std::optional<SmallVector<int64_t>> axes = readReducedAxes(node, rank);
   if (!axes)

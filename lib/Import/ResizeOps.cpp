@@ -120,7 +120,10 @@ static bool complete(OnnxNode &node, ArrayRef<int64_t> shape,
     if (!spread(node, axes, rank, "the scales", 1.0, resizing.scales))
       return false;
     for (auto [size, scale] : llvm::zip_equal(shape, resizing.scales)) {
-      double wanted = std::floor(static_cast<double>(size) * scale);
+      // ONNX multiplies in fp32, in which a scale that was rounded down, such
+      // as 19/13, makes the size that it was computed from.
+      double wanted =
+          std::floor(static_cast<float>(size) * static_cast<float>(scale));
       if (!(wanted >= 1 && wanted <= 0x1p31)) {
         node.emitError() << "the scale " << scale << " makes a dimension of "
                          << size << " empty or too large";

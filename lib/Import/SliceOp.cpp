@@ -114,6 +114,9 @@ static std::optional<SliceBounds> readSliceBounds(OnnxNode &node,
 /// The places that a slice of a dimension of `size` selects, as in NumPy.
 static SmallVector<int64_t> listSlice(int64_t start, int64_t end, int64_t step,
                                       int64_t size) {
+  // Backwards, the first place of all would be selected.
+  if (size == 0)
+    return {};
   step =
       std::clamp(step, -std::max<int64_t>(size, 1), std::max<int64_t>(size, 1));
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;

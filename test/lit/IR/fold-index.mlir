@@ -51,14 +51,18 @@ func.func @bits() -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
 
 // -----
 
-// The sign of what is shifted to the right, or compared, is unknown to a fold.
+// The sign of what is shifted to the right, compared, or divided, is unknown to a
+// fold.
 // CHECK-LABEL: func @negative_sign()
 // CHECK:         tarpon.shift_right
 // CHECK:         tarpon.less
-func.func @negative_sign() -> (tensor<1xui64>, tensor<1xui64>) {
+// CHECK:         tarpon.div
+func.func @negative_sign() -> (tensor<1xui64>, tensor<1xui64>, tensor<1xui64>) {
   %x = tarpon.constant {value = dense<18446744073709551615> : tensor<1xui64>} : tensor<1xui64>
   %s = tarpon.constant {value = dense<1> : tensor<1xui64>} : tensor<1xui64>
   %0 = tarpon.shift_right %x, %s : (tensor<1xui64>, tensor<1xui64>) -> tensor<1xui64>
   %1 = tarpon.less %x, %s : (tensor<1xui64>, tensor<1xui64>) -> tensor<1xui64>
-  return %0, %1 : tensor<1xui64>, tensor<1xui64>
+  %two = tarpon.constant {value = dense<2> : tensor<1xui64>} : tensor<1xui64>
+  %2 = tarpon.div %x, %two : (tensor<1xui64>, tensor<1xui64>) -> tensor<1xui64>
+  return %0, %1, %2 : tensor<1xui64>, tensor<1xui64>, tensor<1xui64>
 }

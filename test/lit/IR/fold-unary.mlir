@@ -56,6 +56,23 @@ func.func @two_operands() -> (tensor<3xf32>, tensor<3xf32>, tensor<2xi64>) {
 
 // -----
 
+// The smallest integer has no counterpart, and wraps as it does in kernels.
+// CHECK-LABEL: func @wrap()
+// CHECK-DAG:     value = dense<[-128, 127, -5]> : tensor<3xi8>
+// CHECK-DAG:     value = dense<[-128, 127, 5]> : tensor<3xi8>
+// CHECK-DAG:     value = dense<[-2147483648, 7]> : tensor<2xi32>
+// CHECK-NOT:     tarpon.{{(neg|abs)}}
+func.func @wrap() -> (tensor<3xi8>, tensor<3xi8>, tensor<2xi32>) {
+  %x = tarpon.constant {value = dense<[-128, -127, 5]> : tensor<3xi8>} : tensor<3xi8>
+  %y = tarpon.constant {value = dense<[-2147483648, -7]> : tensor<2xi32>} : tensor<2xi32>
+  %0 = tarpon.neg %x : (tensor<3xi8>) -> tensor<3xi8>
+  %1 = tarpon.abs %x : (tensor<3xi8>) -> tensor<3xi8>
+  %2 = tarpon.neg %y : (tensor<2xi32>) -> tensor<2xi32>
+  return %0, %1, %2 : tensor<3xi8>, tensor<3xi8>, tensor<2xi32>
+}
+
+// -----
+
 // The sign of a NaN is the C library's.
 // CHECK-LABEL: func @inverse_functions()
 // CHECK-DAG:     value = dense<[3.14159274, 0.000000e+00]>

@@ -204,6 +204,29 @@ TEST(Elementwise, ClipVersions) {
   EXPECT_THAT(importModel(none), Not(HasSubstr("tarpon.clip")));
 }
 
+TEST(Elementwise, ClipOfIntegers) {
+  // A bound that is absent is the type's.
+  TestModel bytes;
+  bytes.input("x", {2}, onnx::TensorProto::INT8);
+  bytes.bytes("lo", {}, onnx::TensorProto::INT8, {-3});
+  bytes.node("Clip", "x lo -", "y");
+  EXPECT_THAT(importModel(bytes), AllOf(HasSubstr("low = -3.000000e+00"),
+                                        HasSubstr("high = 1.270000e+02")));
+  TestModel words;
+  words.input("x", {2}, onnx::TensorProto::UINT16);
+  words.bytes("hi", {}, onnx::TensorProto::UINT16, {9});
+  words.node("Clip", "x - hi", "y");
+  EXPECT_THAT(importModel(words), AllOf(HasSubstr("low = 0.000000e+00"),
+                                        HasSubstr("high = 9.000000e+00")));
+  // No double holds 2^53 + 1.
+  TestModel large;
+  large.input("x", {2}, onnx::TensorProto::INT64);
+  large.ints("lo", {(int64_t(1) << 53) + 1}).node("Clip", "x lo -", "y");
+  EXPECT_THAT(importModel(large),
+              AllOf(HasSubstr("9007199254740993"), HasSubstr("tarpon.max"),
+                    Not(HasSubstr("tarpon.clip"))));
+}
+
 TEST(Elementwise, SumOfMany) {
   TestModel model;
   model.input("x", {2, 1}).input("z", {3}).node("Sum", "x z x", "y");
@@ -389,6 +412,14 @@ TEST(Select, SliceBackwards) {
   model.ints("to", {INT64_MIN}).ints("step", {-2});
   model.node("Slice", "x from to axis step", "y");
   EXPECT_THAT(importModel(model), HasSubstr("dense<[5, 3, 1]>"));
+}
+
+TEST(Select, NothingBackwards) {
+  TestModel model;
+  model.floats("x", {0}, {}).ints("from", {-1}).ints("axis", {0});
+  model.ints("to", {INT64_MIN}).ints("step", {-1});
+  model.node("Slice", "x from to axis step", "y");
+  EXPECT_THAT(importModel(model), HasSubstr("tensor<0xf32>"));
 }
 
 TEST(Select, SliceOfOldOpset) {

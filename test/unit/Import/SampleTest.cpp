@@ -383,6 +383,15 @@ TEST(Resize, KeepsAspectRatio) {
   }
 }
 
+TEST(Resize, MultipliesSizesInSinglePrecision) {
+  // Rounded, both scales are smaller than what they stand for.
+  TestModel model(13);
+  model.input("x", {1, 1, 13, 33});
+  model.floats("s", {4}, {1, 1, 19.0f / 13, 75.0f / 33});
+  model.node("Resize", "x - s", "y").attr("mode", "linear");
+  EXPECT_THAT(importModel(model), HasSubstr("-> tensor<1x1x19x75xf32>"));
+}
+
 TEST(Resize, HalfPixelSymmetric) {
   TestModel model(19);
   model.input("x", {1, 1, 4, 4}).floats("s", {4}, {1, 1, 0.6f, 0.6f});

@@ -45,6 +45,21 @@ TEST(Reductions, WithoutAxesNothingIsReducedIfAsked) {
   EXPECT_THAT(importText(model), Not(HasSubstr("tarpon.reduce_sum")));
 }
 
+TEST(Reductions, WithoutAxesElementsAreMapped) {
+  for (auto [op, each] :
+       {std::pair("ReduceSumSquare", "tarpon.mul %arg0, %arg0"),
+        std::pair("ReduceL1", "tarpon.abs"),
+        std::pair("ReduceL2", "tarpon.abs"),
+        std::pair("ReduceLogSum", "tarpon.log %arg0")}) {
+    TestModel model(18);
+    model.input("x", {2, 3}).node(op, "x", "y");
+    model.attr("noop_with_empty_axes", 1);
+    EXPECT_THAT(importText(model),
+                AllOf(HasSubstr(each), Not(HasSubstr("tarpon.reduce"))))
+        << op;
+  }
+}
+
 TEST(Reductions, OfSizesAreSizes) {
   // The shape [1, 24] is computed from reductions of [2, 3, 4].
   TestModel model;
