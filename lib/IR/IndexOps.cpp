@@ -7,6 +7,7 @@
 
 #include "ConstantFolding.h"
 #include "Inference.h"
+#include "tarpon/IR/ConstantData.h"
 #include "tarpon/IR/ElementTypes.h"
 #include "tarpon/IR/TarponOps.h"
 
@@ -59,9 +60,24 @@ LogicalResult WhereOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// The operand that a condition selects everywhere, if it selects only one.
+static Value getOnlySelected(WhereOp where, Attribute condition) {
+  auto attr = dyn_cast_or_null<ElementsAttr>(condition);
+  if (!attr || attr.getNumElements() == 0)
+    return nullptr;
+  std::vector<char> bytes = getConstantBytes(attr);
+  auto isTrue = [](char byte) { return byte != 0; };
+  if (llvm::all_of(bytes, isTrue))
+    return where.getLhs();
+  return llvm::none_of(bytes, isTrue) ? where.getRhs() : Value();
+}
+
 OpFoldResult WhereOp::fold(FoldAdaptor adaptor) {
   if (getLhs() == getRhs() && getLhs().getType() == getType())
     return getLhs();
+  if (Value only = getOnlySelected(*this, adaptor.getCondition());
+      only && only.getType() == getType())
+    return only;
   return foldWhere(adaptor.getCondition(), adaptor.getLhs(), adaptor.getRhs(),
                    getType());
 }

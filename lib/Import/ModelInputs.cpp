@@ -13,6 +13,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <optional>
+
 using namespace mlir;
 using Dimension = onnx::TensorShapeProto::Dimension;
 
@@ -35,6 +37,7 @@ private:
   LogicalResult check(const onnx::ValueInfoProto &input);
   LogicalResult checkSizes();
   LogicalResult bindSymbols();
+  std::optional<int64_t> evaluate(StringRef symbol) const;
   FailureOr<int64_t> getSize(const onnx::ValueInfoProto &input, int index);
   FailureOr<RankedTensorType> getType(const onnx::ValueInfoProto &input);
   InFlightDiagnostic emitError(const onnx::ValueInfoProto &input) {
@@ -113,9 +116,8 @@ LogicalResult InputResolver::bindSymbols() {
     if (getShape(*input).dim_size() == 0)
       continue;
     const Dimension &dim = getShape(*input).dim(0);
-    if (isSymbolic(dim) && symbols.contains(dim.dim_param())) {
+    if (isSymbolic(dim) && evaluate(dim.dim_param()))
       continue;
-    }
     if (isSymbolic(dim)) {
       bound = true;
       unbound = unbound ? unbound : input;
@@ -137,14 +139,31 @@ LogicalResult InputResolver::bindSymbols() {
   return success();
 }
 
+/// Exporters write "past_sequence_length + sequence_length" for the mask of a
+/// model with a cache.
+std::optional<int64_t> InputResolver::evaluate(StringRef symbol) const {
+  auto known = symbols.find(symbol);
+  if (known != symbols.end())
+    return known->second;
+  int64_t sum = 0, number = 0;
+  SmallVector<StringRef> terms;
+  symbol.split(terms, '+');
+  for (StringRef term : terms) {
+    auto size = symbols.find(term.trim());
+    if (size == symbols.end() && term.trim().getAsInteger(10, number))
+      return std::nullopt;
+    sum += size == symbols.end() ? number : size->second;
+  }
+  return sum;
+}
+
 FailureOr<int64_t> InputResolver::getSize(const onnx::ValueInfoProto &input,
                                           int index) {
   const Dimension &dim = getShape(input).dim(index);
   if (!isSymbolic(dim))
     return dim.dim_value();
-  auto it = symbols.find(dim.dim_param());
-  if (it != symbols.end())
-    return it->second;
+  if (std::optional<int64_t> size = evaluate(dim.dim_param()))
+    return *size;
   if (index == 0)
     return batch.value_or(1);
   InFlightDiagnostic diag = emitError(input)

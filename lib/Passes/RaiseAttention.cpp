@@ -111,19 +111,14 @@ static bool isNever(Value condition) {
          llvm::all_of(bytes, [](char byte) { return byte == 0; });
 }
 
-/// Returns true if the mask hides from each query the keys behind its own, and
-/// nothing else.
-static bool isCausal(Value mask, int64_t queries, int64_t keys) {
-  ElementsAttr attr = getConstantValue(mask);
-  if (!attr || queries > keys || attr.getNumElements() != queries * keys ||
-      !isF32(mask))
+/// Returns true if a mask of these numbers hides from each query the keys
+/// behind its own, and nothing else.
+static bool isCausal(ArrayRef<int64_t> shape, ArrayRef<float> numbers,
+                     int64_t queries, int64_t keys) {
+  if (queries > keys || static_cast<int64_t>(numbers.size()) != queries * keys)
     return false;
   // A mask of each head may have as many elements.
-  ArrayRef<int64_t> shape = getTensorType(mask).getShape();
   if (shape.size() < 2 || shape[shape.size() - 2] != queries)
-    return false;
-  std::vector<float> numbers = getConstantFloats(attr);
-  if (numbers.empty())
     return false;
   for (int64_t query = 0; query < queries; ++query)
     for (int64_t key = 0; key < keys; ++key) {
@@ -138,6 +133,55 @@ static bool isCausal(Value mask, int64_t queries, int64_t keys) {
 //===----------------------------------------------------------------------===//
 // One softmax
 //===----------------------------------------------------------------------===//
+
+/// The numbers of a constant mask; none if it is not constant.
+static std::vector<float> getMaskNumbers(Value mask) {
+  ElementsAttr attr = getConstantValue(mask);
+  return attr && isF32(mask) ? getConstantFloats(attr) : std::vector<float>();
+}
+
+namespace {
+
+/// A selection between scores and a number that hides them.
+struct Selection {
+  Value condition;
+  /// True if scores are hidden where the condition is true.
+  bool hides = false;
+  float number = 0;
+
+  /// The numbers to be added instead, if the condition is constant.
+  std::vector<float> getNumbers() const {
+    ElementsAttr attr = getConstantValue(condition);
+    std::vector<float> numbers;
+    if (attr)
+      for (char byte : getConstantBytes(attr))
+        numbers.push_back((byte != 0) == hides ? number : 0);
+    return numbers;
+  }
+  RankedTensorType getMaskType() const {
+    return getTensorType(condition).clone(
+        Float32Type::get(condition.getContext()));
+  }
+};
+
+} // namespace
+
+/// Reads the scores, and the selection between them and a number that hides
+/// them.
+static std::optional<std::pair<Value, Selection>> readSelection(Value value) {
+  auto where = value.getDefiningOp<WhereOp>();
+  if (!where || !value.hasOneUse())
+    return std::nullopt;
+  for (bool hides : {false, true}) {
+    Value scores = hides ? where.getRhs() : where.getLhs();
+    std::optional<double> number =
+        getNumber(hides ? where.getLhs() : where.getRhs());
+    if (number && *number <= kHidden && scores.getType() == value.getType())
+      return std::pair(scores, Selection{where.getCondition(), hides,
+                                         static_cast<float>(*number)});
+  }
+  return std::nullopt;
+}
 
 namespace {
 
@@ -155,13 +199,19 @@ public:
 
 private:
   bool readScores();
+  bool readSum(Value scores);
   bool readProduct(Value scores);
+  void findCausal(ArrayRef<int64_t> shape, ArrayRef<float> numbers);
+  Value createMask(OpBuilder &builder);
   bool readResult();
   Value createKey(OpBuilder &builder);
 
   SoftmaxOp softmax;
   MatMulOp result;
-  Value query, value, mask;
+  Value query, value;
+  /// A mask that is added, or stands for a selection; there is at most one.
+  Value mask;
+  std::optional<Selection> selection;
   /// The key, or what is transposed to it: then by this permutation, at this
   /// location.
   Value key;
@@ -202,11 +252,21 @@ bool AttentionReader::readResult() {
   return true;
 }
 
-/// The softmax's input: the product, scaled, perhaps with a mask added.
+/// The softmax's input: the product, scaled, perhaps with a mask that is added
+/// or selects.
 bool AttentionReader::readScores() {
   Value scores = softmax.getInput();
-  if (readProduct(scores))
+  if (readProduct(scores) || readSum(scores))
     return true;
+  auto selected = readSelection(scores);
+  if (!selected || !readProduct(selected->first))
+    return false;
+  selection = selected->second;
+  findCausal(selection->getMaskType().getShape(), selection->getNumbers());
+  return true;
+}
+
+bool AttentionReader::readSum(Value scores) {
   auto add = scores.getDefiningOp<AddOp>();
   if (!add || !scores.hasOneUse())
     return false;
@@ -215,14 +275,21 @@ bool AttentionReader::readScores() {
         !readProduct(add->getOperand(index)))
       continue;
     mask = add->getOperand(1 - index);
-    ArrayRef<int64_t> shape = getTensorType(scores).getShape();
-    if (isCausal(mask, shape[shape.size() - 2], shape.back())) {
-      causal = true;
-      mask = nullptr;
-    }
+    findCausal(getTensorType(mask).getShape(), getMaskNumbers(mask));
     return true;
   }
   return false;
+}
+
+/// A mask that hides later keys and nothing else is a flag of the attention.
+void AttentionReader::findCausal(ArrayRef<int64_t> shape,
+                                 ArrayRef<float> numbers) {
+  ArrayRef<int64_t> scores = getTensorType(softmax.getInput()).getShape();
+  causal = isCausal(shape, numbers, scores[scores.size() - 2], scores.back());
+  if (!causal)
+    return;
+  mask = nullptr;
+  selection.reset();
 }
 
 bool AttentionReader::readProduct(Value scores) {
@@ -272,6 +339,12 @@ Problem AttentionReader::getProblem(runtime::DType dtype) {
   problem.operands[1].shape.assign(keyShape.begin(), keyShape.end());
   if (mask)
     problem.operands.push_back(describe(mask));
+  if (selection) {
+    TensorDesc &desc = problem.operands.emplace_back(getTensorDesc(
+        selection->getMaskType(),
+        static_cast<bool>(getConstantValue(selection->condition))));
+    desc.dtype = dtype;
+  }
   problem.rootOperands = static_cast<int>(problem.operands.size());
   problem.result = describe(result);
   problem.attrs = {{"scale", {scale}}, {"causal", {causal ? 1.0 : 0.0}}};
@@ -286,11 +359,30 @@ Value AttentionReader::createKey(OpBuilder &builder) {
                              builder.getDenseI64ArrayAttr(permutation));
 }
 
+/// The mask to be added; null if there is none.
+Value AttentionReader::createMask(OpBuilder &builder) {
+  if (!selection)
+    return mask;
+  Location location = result.getLoc();
+  RankedTensorType type = selection->getMaskType();
+  if (getConstantValue(selection->condition))
+    return createFloatConstant(builder, location, type,
+                               selection->getNumbers());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero = createFloatConstant(builder, location, scalar, {0.0F});
+  Value hidden =
+      createFloatConstant(builder, location, scalar, {selection->number});
+  return WhereOp::create(builder, location, type, selection->condition,
+                         selection->hides ? hidden : zero,
+                         selection->hides ? zero : hidden);
+}
+
 void AttentionReader::replace() {
   OpBuilder builder(result);
+  Value added = createMask(builder);
   Value attention = AttentionOp::create(
       builder, result.getLoc(), query, createKey(builder), value,
-      mask ? ValueRange(mask) : ValueRange(), builder.getF64FloatAttr(scale),
+      added ? ValueRange(added) : ValueRange(), builder.getF64FloatAttr(scale),
       builder.getBoolAttr(causal));
   result.replaceAllUsesWith(attention);
   // Values that only the products read go with them.

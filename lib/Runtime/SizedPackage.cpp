@@ -107,25 +107,6 @@ Result<Package> takeProgram(Package package, std::span<const int64_t> sizes) {
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static std::string describeShape(const std::vector<int64_t> &shape) {
-  std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(size);
-  return text.empty() ? "no dimensions" : text;
-}
-
-/// Returns true if shapes are the same but for the dimensions of the package.
-static bool fitsShape(const Package &package, size_t input,
-                      const std::vector<int64_t> &shape,
-                      std::span<const int64_t> sizes) {
-  std::vector<int64_t> expected = package.inputs[input].shape;
-  for (size_t i = 0; i < package.dimensions.size(); ++i)
-    for (auto [of, dim] : package.dimensions[i].places)
-      if (of == static_cast<int64_t>(input))
-        expected[static_cast<size_t>(dim)] = sizes[i];
-  return shape == expected;
-}
-
 Result<std::vector<int64_t>>
 findSizes(const Package &package,
           std::span<const std::vector<int64_t>> inputShapes) {
@@ -139,12 +120,6 @@ findSizes(const Package &package,
   }
   if (Status status = checkSizes(package, sizes); !status)
     return status.error();
-  for (size_t i = 0; i < inputShapes.size(); ++i)
-    if (!fitsShape(package, i, inputShapes[i], sizes))
-      return Error{"input '" + package.inputs[i].name + "' is " +
-                   describeShape(inputShapes[i]) +
-                   ", which does not fit the model" +
-                   (sizes.empty() ? "" : " and the other inputs")};
   return sizes;
 }
 

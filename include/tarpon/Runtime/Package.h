@@ -123,7 +123,7 @@ enum class KernelForm : uint8_t {
                 ///< CodeObjectRange
 };
 
-/// What runs for inputs of certain shapes: the launches, and the memory that
+/// The work for inputs of certain shapes: the launches, and the memory that
 /// they work on.
 struct Program {
   std::vector<TensorInfo> inputs;

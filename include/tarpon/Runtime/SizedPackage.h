@@ -40,8 +40,9 @@ Result<Program> readProgram(const Package &package,
                             std::span<const int64_t> sizes,
                             int64_t constantBytes);
 
-/// Returns the sizes of the dimensions in inputs of these shapes. An error
-/// names the input that does not fit.
+/// Returns the sizes of the dimensions in inputs of these shapes, which are
+/// otherwise not compared with those of the program. An error names the
+/// dimension whose size the package is not for.
 Result<std::vector<int64_t>>
 findSizes(const Package &package,
           std::span<const std::vector<int64_t>> inputShapes);

@@ -27,7 +27,7 @@
 
 namespace tarpon {
 
-/// What is known of the layers with some sizes of the model's dimensions.
+/// The solutions of the layers with some sizes of the model's dimensions.
 struct SizeRecord {
   TuningFile file;
   /// For messages.

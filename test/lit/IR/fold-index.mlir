@@ -66,3 +66,19 @@ func.func @negative_sign() -> (tensor<1xui64>, tensor<1xui64>, tensor<1xui64>) {
   %2 = tarpon.div %x, %two : (tensor<1xui64>, tensor<1xui64>) -> tensor<1xui64>
   return %0, %1, %2 : tensor<1xui64>, tensor<1xui64>, tensor<1xui64>
 }
+
+// A mask that hides nothing, as that of one token behind all others.
+
+// CHECK-LABEL: func @where_selects_one(
+// CHECK-SAME:    %[[X:.+]]: tensor<2x3xf32>, %[[Y:.+]]: tensor<3xf32>)
+// CHECK-NEXT:    %[[BROADCAST:.+]] = tarpon.constant {value = dense<false> : tensor<1x3xi1>}
+// CHECK-NEXT:    %[[KEPT:.+]] = tarpon.where %[[BROADCAST]], %[[X]], %[[Y]]
+// CHECK-NEXT:    return %[[X]], %[[X]], %[[KEPT]]
+func.func @where_selects_one(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
+  %true = tarpon.constant {value = dense<true> : tensor<1x3xi1>} : tensor<1x3xi1>
+  %false = tarpon.constant {value = dense<false> : tensor<1x3xi1>} : tensor<1x3xi1>
+  %0 = tarpon.where %true, %x, %y : (tensor<1x3xi1>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  %1 = tarpon.where %false, %y, %x : (tensor<1x3xi1>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = tarpon.where %false, %x, %y : (tensor<1x3xi1>, tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  return %0, %1, %2 : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
+}

@@ -170,3 +170,66 @@ func.func @selects_a_softmax(%q: tensor<1x48x16xf32>) -> tensor<1x48x16xf32> {
   %y = tarpon.matmul %w, %q : (tensor<1x48x48xf32>, tensor<1x48x16xf32>) -> tensor<1x48x16xf32>
   return %y : tensor<1x48x16xf32>
 }
+
+// Scores are replaced by the least float, as GPT-2 hides later tokens.
+
+// CHECK-LABEL: func @selects_causal(
+// CHECK-NEXT:    tarpon.attention %{{.+}}, %{{.+}}, %{{.+}} {causal = true, scale = 1.000000e+00 : f64} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>, tensor<1x17x8xf32>)
+// CHECK-NEXT:    return
+func.func @selects_causal(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>) -> tensor<1x17x8xf32> {
+  %least = tarpon.constant {value = dense<0xFF7FFFFF> : tensor<f32>} : tensor<f32>
+  %seen = tarpon.constant {value = dense<[[[true, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false], [true, true, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false], [true, true, true, false, false, false, false, false, false, false, false, false, false, false, false, false, false], [true, true, true, true, false, false, false, false, false, false, false, false, false, false, false, false, false], [true, true, true, true, true, false, false, false, false, false, false, false, false, false, false, false, false], [true, true, true, true, true, true, false, false, false, false, false, false, false, false, false, false, false], [true, true, true, true, true, true, true, false, false, false, false, false, false, false, false, false, false], [true, true, true, true, true, true, true, true, false, false, false, false, false, false, false, false, false], [true, true, true, true, true, true, true, true, true, false, false, false, false, false, false, false, false], [true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false, false], [true, true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false], [true, true, true, true, true, true, true, true, true, true, true, true, false, false, false, false, false], [true, true, true, true, true, true, true, true, true, true, true, true, true, false, false, false, false], [true, true, true, true, true, true, true, true, true, true, true, true, true, true, false, false, false], [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false, false], [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false], [true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, true]]]> : tensor<1x17x17xi1>} : tensor<1x17x17xi1>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %m = tarpon.where %seen, %s, %least : (tensor<1x17x17xi1>, tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %m {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}
+
+// A constant condition of keys becomes numbers that are added.
+
+// CHECK-LABEL: func @selects_keys(
+// CHECK-NEXT:    %[[M:.+]] = tarpon.constant {value = dense<{{.*}}0.000000e+00, -3.40282347E+38{{.*}}> : tensor<17xf32>}
+// CHECK-NEXT:    tarpon.attention %{{.+}}, %{{.+}}, %{{.+}}, %[[M]] {scale = 1.000000e+00 : f64}
+// CHECK-NEXT:    return
+func.func @selects_keys(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>) -> tensor<1x17x8xf32> {
+  %least = tarpon.constant {value = dense<0xFF7FFFFF> : tensor<f32>} : tensor<f32>
+  %hidden = tarpon.constant {value = dense<[false, true, false, false, false, false, false, false, false, false, false, false, false, false, false, false, true]> : tensor<17xi1>} : tensor<17xi1>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %m = tarpon.where %hidden, %least, %s : (tensor<17xi1>, tensor<f32>, tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %m {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}
+
+// A condition that is known at run time only selects numbers that are added.
+
+// CHECK-LABEL: func @selects_at_run_time(
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: tensor<1x1x17xi1>)
+// CHECK-DAG:     %[[ZERO:.+]] = tarpon.constant {value = dense<0.000000e+00> : tensor<f32>}
+// CHECK-DAG:     %[[LEAST:.+]] = tarpon.constant {value = dense<-3.40282347E+38> : tensor<f32>}
+// CHECK:         %[[M:.+]] = tarpon.where %[[C]], %[[ZERO]], %[[LEAST]] : (tensor<1x1x17xi1>, tensor<f32>, tensor<f32>) -> tensor<1x1x17xf32>
+// CHECK-NEXT:    tarpon.attention %{{.+}}, %{{.+}}, %{{.+}}, %[[M]] {scale = 1.000000e+00 : f64}
+// CHECK-NEXT:    return
+func.func @selects_at_run_time(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>, %c: tensor<1x1x17xi1>) -> tensor<1x17x8xf32> {
+  %least = tarpon.constant {value = dense<0xFF7FFFFF> : tensor<f32>} : tensor<f32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %m = tarpon.where %c, %s, %least : (tensor<1x1x17xi1>, tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %m {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}
+
+// A number that hides nothing is a score like others.
+
+// CHECK-LABEL: func @selects_a_score(
+// CHECK-NOT:     tarpon.attention
+// CHECK:         return
+func.func @selects_a_score(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>, %c: tensor<1x1x17xi1>) -> tensor<1x17x8xf32> {
+  %low = tarpon.constant {value = dense<-100.0> : tensor<f32>} : tensor<f32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %m = tarpon.where %c, %s, %low : (tensor<1x1x17xi1>, tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %m {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}

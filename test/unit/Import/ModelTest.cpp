@@ -370,6 +370,29 @@ TEST(Inputs, SizesOfSymbols) {
             "MODEL: no input has a dimension called 'N'\n");
 }
 
+TEST(Inputs, SumsOfSymbols) {
+  TestModel model;
+  relu(model.input("x", {1, -1}).input("z", {-1, 2}));
+  auto nameDim = [&](int input, int dim, const std::string &name) {
+    model.getGraph()
+        .mutable_input(input)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->mutable_dim(dim)
+        ->set_dim_param(name);
+  };
+  nameDim(1, 0, "N + 1+N");
+  EXPECT_THAT(
+      model.import({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}).ir,
+      HasSubstr("%arg1: tensor<15x2xf32>"));
+  nameDim(0, 1, "N + M");
+  EXPECT_EQ(
+      model.error({.batch = {}, .dims = {{"N + 1+N", 7}}, .assumedInputs = {}}),
+      "MODEL: input 'x' has the unknown dimension 1 ('N + M'), whose size is "
+      "not given\n");
+}
+
 TEST(Inputs, BatchOfAFixedModel) {
   TestModel model;
   EXPECT_EQ(
