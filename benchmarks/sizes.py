@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import statistics
 import subprocess
@@ -17,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from machine import BenchmarkError, ROOT, describe_machine, write_json
-from packages import LIBRARY, graph_opt
-from runners.tarpon_runner import OK, Buffer, TensorInfo, make_tensor
+from packages import graph_opt
+from sized_model import SizedModel
 
 
 @dataclass(frozen=True)
@@ -55,52 +54,6 @@ CASES = {
 WORDS = 30_000
 
 
-class Model:
-    """A package, loaded through the C interface."""
-
-    def __init__(self, package: Path, threads: int) -> None:
-        self.library = ctypes.CDLL(str(LIBRARY))
-        self.library.tarpon_error_message.restype = ctypes.c_char_p
-        self.library.tarpon_model_num_inputs.restype = ctypes.c_size_t
-        self.model = ctypes.c_void_p()
-        self.call("tarpon_model_load", str(package).encode(), threads, ctypes.byref(self.model))
-
-    def close(self) -> None:
-        self.library.tarpon_model_free(self.model)
-
-    def call(self, function: str, *arguments: object) -> None:
-        if getattr(self.library, function)(*arguments) != OK:
-            raise BenchmarkError(self.library.tarpon_error_message().decode())
-
-    def choose(self, size: int) -> float:
-        """Returns the milliseconds that choosing a size takes."""
-        sizes = (ctypes.c_int64 * 1)(size)
-        start = time.perf_counter()
-        self.call("tarpon_model_set_sizes", self.model, sizes, ctypes.c_size_t(1))
-        return 1e3 * (time.perf_counter() - start)
-
-    def bind(self, inputs: list[np.ndarray]) -> None:
-        self.inputs = []
-        for x in inputs:
-            floats = make_tensor((x.nbytes // 4,))
-            floats.view(np.uint8)[...] = x.reshape(-1).view(np.uint8)
-            self.inputs.append(floats)
-        info = TensorInfo()
-        self.call("tarpon_model_output", self.model, ctypes.c_size_t(0), ctypes.byref(info))
-        self.output = make_tensor(tuple(info.shape[: info.rank]))
-
-    def run(self) -> float:
-        """Returns the milliseconds of one run."""
-        sources = (Buffer * len(self.inputs))(
-            *(Buffer(x.ctypes.data, x.nbytes) for x in self.inputs)
-        )
-        result = Buffer(self.output.ctypes.data, self.output.nbytes)
-        count, one = ctypes.c_size_t(len(self.inputs)), ctypes.c_size_t(1)
-        start = time.perf_counter()
-        self.call("tarpon_model_run", self.model, sources, count, ctypes.byref(result), one)
-        return 1e3 * (time.perf_counter() - start)
-
-
 def make_inputs(session: object, case: Case, size: int) -> dict[str, np.ndarray]:
     """Pixels, ids of words, and a mask that hides the last quarter of them."""
     random = np.random.default_rng(size)
@@ -117,7 +70,7 @@ def make_inputs(session: object, case: Case, size: int) -> dict[str, np.ndarray]
 
 
 def measure(
-    model: Path, case: Case, ours: Model, session: object, size: int, threads: int, rounds: int
+    model: Path, case: Case, ours: SizedModel, session: object, size: int, threads: int, rounds: int
 ) -> dict:
     inputs = make_inputs(session, case, size)
     (wanted,) = session.run(None, inputs)
@@ -125,13 +78,13 @@ def measure(
         package = Path(folder) / "own.tpn"
         graph_opt("compile", model, *case.options(str(size)), "--layout", "nhwc",
                   "--threads", str(threads), "-o", package, is_tuned=False)  # fmt: skip
-        own = Model(package, threads)
+        own = SizedModel(package, threads)
     choosing = ours.choose(size)
     for contestant in (ours, own):
         contestant.bind(list(inputs.values()))
         contestant.run()
     times = [(ours.run(), own.run()) for _ in range(rounds)]
-    error = float(np.linalg.norm(ours.output - wanted) / np.linalg.norm(wanted))
+    error = float(np.linalg.norm(ours.outputs[0] - wanted) / np.linalg.norm(wanted))
     own.close()
     return {
         "size": size,
@@ -160,7 +113,7 @@ def compare(name: str, count: int, rounds: int, threads: int) -> dict:
     graph_opt("compile", model, *case.options(f"1..{case.high}"), "--layout", "nhwc",
               "--threads", str(threads), "-o", package, is_tuned=False)  # fmt: skip
     compiling = time.perf_counter() - start
-    ours = Model(package, threads)
+    ours = SizedModel(package, threads)
     rows = []
     print(f"{name}: {case.dimension} of 1 to {case.high}, {threads} threads; compiled in {compiling:.0f} s, "
           f"{package.stat().st_size / 1e6:.0f} MB, the model has {model.stat().st_size / 1e6:.0f}")  # fmt: skip

@@ -37,7 +37,7 @@ NETWORKS = (
 # For GPUs: verifying them on a CPU in every dtype and layout takes too long.
 LARGE = ("vit_b16",)
 # With a symbolic length, which a size has to be given for.
-LANGUAGE = ("bert", "gpt2", "gpt2_cached")
+LANGUAGE = ("bert", "gpt2", "gpt2_cached", "llama_cached")
 
 
 def up_to_date(path: Path) -> bool:

@@ -120,3 +120,57 @@ class Tokens:
         """Makes a value of each token the output."""
         shape = [self.b.batch, "seq", x.channels]
         self.b.outputs.append(helper.make_tensor_value_info(x.name, TensorProto.FLOAT, shape))
+
+
+class CachedTokens(Tokens):
+    """Tokens that follow others, whose keys and values are inputs."""
+
+    def __init__(
+        self, b: ModelBuilder, words: int, places: int, width: int, heads: int, cached: int,
+        depth: int,
+    ) -> None:  # fmt: skip
+        """`cached` heads have keys and values of their own."""
+        super().__init__(b, words, places, width, heads)
+        self.cached = cached
+        self.channels = width // heads
+        self.past = [
+            [self.cache_input(f"past_key_values.{layer}.{kind}") for kind in ("key", "value")]
+            for layer in range(depth)
+        ]
+        self.begin = self.size(self.past[0][0], 2)
+        self.end = b.node("Add", [self.begin, self.size(self.ids, 1)], 0).name
+
+    def cache_input(self, name: str) -> Value:
+        shape = [self.b.batch, self.cached, "past", self.channels]
+        self.b.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        return Value(name, self.channels)
+
+    def slice_places(self, table: str, dims: list[int], channels: int) -> Value:
+        """The new ones of all places in the first dimension, all up to them in the second."""
+        zero = self.b.integers("zero", [0])
+        count = len(dims)
+        start = self.b.node("Concat", [self.begin, zero][:count], 0, axis=0).name
+        end = self.b.node("Concat", [self.end, self.end][:count], 0, axis=0).name
+        return self.b.node("Slice", [table, start, end, self.b.integers("axes", dims)], channels)
+
+    def append(self, layer: int, kind: int, heads: Value) -> Value:
+        """The earlier ones and the new ones, which are an output."""
+        name = f"present.{layer}.{('key', 'value')[kind]}"
+        past = self.past[layer][kind]
+        self.b.nodes.append(helper.make_node("Concat", [past.name, heads.name], [name], axis=2))
+        shape = [self.b.batch, self.cached, "past + seq", self.channels]
+        self.b.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        return Value(name, heads.channels)
+
+    def take_last(self, x: Value) -> Value:
+        return self.b.node("Gather", [x.name, self.b.integers("last", [-1])], self.width, axis=1)
+
+    def turn_table(self) -> str:
+        """The words' embeddings as the last layer's weights."""
+        return self.b.node("Transpose", [self.table], 0, perm=[1, 0]).name
+
+    def output_logits(self, logits: Value) -> None:
+        """Makes the logits of the last token the first output."""
+        shape = [self.b.batch, 1, logits.channels]
+        info = helper.make_tensor_value_info(logits.name, TensorProto.FLOAT, shape)
+        self.b.outputs.insert(0, info)

@@ -97,9 +97,9 @@ LogicalResult InputResolver::checkSizes() {
         diag << ", only '" << llvm::join(known, "', '") << "'";
       return diag;
     }
-    if (size < 1)
+    if (size < 0)
       return model.emitError() << "the size of '" << name << "' is " << size
-                               << ", expected 1 or more";
+                               << ", expected 0 or more";
     symbols[name] = size;
   }
   return success();

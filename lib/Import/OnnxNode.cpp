@@ -438,11 +438,36 @@ Value OnnxNode::convert(Value value, Type elementType) {
       RankedTensorType::get(getShape(value), elementType), value);
 }
 
+/// The only dimension in which a shape differs from another; none if there are
+/// several.
+static std::optional<size_t> findOnlyDifference(ArrayRef<int64_t> shape,
+                                                ArrayRef<int64_t> other) {
+  std::optional<size_t> found;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] == other[dim])
+      continue;
+    if (found)
+      return std::nullopt;
+    found = dim;
+  }
+  return found;
+}
+
 Value OnnxNode::broadcast(Value value, ArrayRef<int64_t> shape) {
   if (!value || getShape(value) == shape)
     return value;
   if (multiply(getShape(value)) == multiply(shape))
     return reshape(value, shape);
+  SmallVector<int64_t> aligned(shape.size() - getShape(value).size(), 1);
+  llvm::append_range(aligned, getShape(value));
+  // Copies of rows are faster than selections of elements. Keys that heads of
+  // queries share are repeated like this.
+  constexpr int64_t kMaxCopies = 16;
+  if (auto dim = findOnlyDifference(aligned, shape);
+      dim && shape[*dim] > 1 && shape[*dim] <= kMaxCopies)
+    return create<ConcatOp>(
+        SmallVector<Value>(shape[*dim], reshape(value, aligned)),
+        static_cast<int64_t>(*dim));
   // The condition gives the result its shape.
   Value always = splat(createNumber(1, graph.builder.getI1Type()), shape);
   return create<WhereOp>(always, value, value);

@@ -36,7 +36,7 @@ static Status validatePlace(const Package &package, const Dimension &dimension,
 
 static Status validateDimension(const Package &package,
                                 const Dimension &dimension) {
-  if (dimension.low < 1 || dimension.high < dimension.low ||
+  if (dimension.low < 0 || dimension.high < dimension.low ||
       dimension.high - dimension.low >= kMaxPrograms)
     return Error{"dimension '" + dimension.name + "' goes from " +
                  std::to_string(dimension.low) + " to " +

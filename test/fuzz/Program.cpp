@@ -36,12 +36,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   std::vector<std::string> symbols = package.symbols;
   std::vector<char> again;
   appendProgram(*program, symbols, again);
-  fuzz::require(std::equal(again.begin(), again.end(), text.begin(),
-                           text.end()) &&
-                    symbols == package.symbols,
-                "a program is written as it was read");
-  ProgramRange range = {{1}, 0, static_cast<int64_t>(size),
-                        program->arenaBytes};
+  fuzz::require(
+      std::equal(again.begin(), again.end(), text.begin(), text.end()) &&
+          symbols == package.symbols,
+      "a program is written as it was read");
+  ProgramRange range = {
+      {1}, 0, static_cast<int64_t>(size), program->arenaBytes};
   if (!validateSized(package, /*constantBytes=*/4096, range, *program))
     return 0;
   for (const Layer &layer : program->layers)

@@ -158,7 +158,7 @@ Result<std::pair<std::string, int64_t>> parseSize(const std::string &text) {
   const char *end = text.data() + text.size();
   if (equals == std::string::npos || equals == 0 ||
       std::from_chars(text.data() + equals + 1, end, size).ptr != end ||
-      size < 1)
+      size < 0)
     return Error{"expected NAME=SIZE, got '" + text + "'"};
   return std::pair(text.substr(0, equals), size);
 }

@@ -55,8 +55,8 @@ tarpon::parseSizeRange(llvm::StringRef text) {
                  "'"};
   if (!isRange)
     sizes.high = sizes.low;
-  if (sizes.low < 1 || sizes.high < sizes.low)
-    return Error{"expected sizes of 1 or more, the lower one first, got '" +
+  if (sizes.low < 0 || sizes.high < sizes.low)
+    return Error{"expected sizes of 0 or more, the lower one first, got '" +
                  text.str() + "'"};
   return std::pair(name.str(), sizes);
 }
@@ -142,6 +142,11 @@ Status Compilation::importSizes(const std::vector<Dimension> &dimensions,
   return importModel();
 }
 
+/// Sizes of 0 count as 1.
+static double getLogarithm(int64_t size) {
+  return std::log(static_cast<double>(std::max<int64_t>(size, 1)));
+}
+
 /// The distance between the sizes that are compiled now and those of a file, by
 /// the logarithm of their ratios.
 static double measureDistance(const TuningFile &file,
@@ -155,10 +160,8 @@ static double measureDistance(const TuningFile &file,
     if (shape == file.model.inputs.end() ||
         static_cast<size_t>(dim) >= shape->second.size())
       return std::numeric_limits<double>::infinity();
-    distance +=
-        std::abs(std::log(static_cast<double>(sizes.at(dimension.name)) /
-                          static_cast<double>(std::max<int64_t>(
-                              shape->second[static_cast<size_t>(dim)], 1))));
+    distance += std::abs(getLogarithm(sizes.at(dimension.name)) -
+                         getLogarithm(shape->second[static_cast<size_t>(dim)]));
   }
   return distance;
 }
@@ -198,9 +201,8 @@ Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
 static std::vector<int64_t> getMiddle(llvm::ArrayRef<Dimension> dimensions) {
   std::vector<int64_t> middle;
   for (const Dimension &dimension : dimensions)
-    middle.push_back(
-        std::llround(std::sqrt(static_cast<double>(dimension.low) *
-                               static_cast<double>(dimension.high))));
+    middle.push_back(std::llround(std::exp(
+        (getLogarithm(dimension.low) + getLogarithm(dimension.high)) / 2)));
   return middle;
 }
 

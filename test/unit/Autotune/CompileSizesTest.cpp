@@ -162,13 +162,14 @@ TEST(SizeRangeTest, Parses) {
   EXPECT_EQ(parse("batch=4"), "batch 4 4");
   EXPECT_EQ(parse("past + seq=1..16"), "past + seq 1 16");
   EXPECT_EQ(parse("a=b=2"), "a=b 2 2");
+  EXPECT_EQ(parse("past=0..2"), "past 0 2");
   for (const char *text : {"batch", "=4", "batch=", "batch=1..", "batch=..4",
                            "batch=4x", "batch=1...4", "batch=1-4"})
     EXPECT_EQ(parse(text), std::string("expected NAME=SIZE or NAME=LOW..HIGH, "
                                        "got '") +
                                text + "'");
-  for (const char *text : {"batch=0", "batch=4..2", "batch=-1..2"})
-    EXPECT_EQ(parse(text), std::string("expected sizes of 1 or more, the lower "
+  for (const char *text : {"batch=-1", "batch=4..2", "batch=-1..2"})
+    EXPECT_EQ(parse(text), std::string("expected sizes of 0 or more, the lower "
                                        "one first, got '") +
                                text + "'");
 }

@@ -362,8 +362,9 @@ TEST(Inputs, SizesOfSymbols) {
   EXPECT_EQ(result.diagnostics, "");
   EXPECT_EQ(model.error({.batch = {}, .dims = {{"M", 7}}, .assumedInputs = {}}),
             "MODEL: no input has a dimension called 'M', only 'N'\n");
-  EXPECT_EQ(model.error({.batch = {}, .dims = {{"N", 0}}, .assumedInputs = {}}),
-            "MODEL: the size of 'N' is 0, expected 1 or more\n");
+  EXPECT_EQ(
+      model.error({.batch = {}, .dims = {{"N", -1}}, .assumedInputs = {}}),
+      "MODEL: the size of 'N' is -1, expected 0 or more\n");
   TestModel fixed;
   EXPECT_EQ(relu(fixed.input("x", {1}))
                 .error({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}),

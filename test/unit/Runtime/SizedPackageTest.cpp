@@ -130,8 +130,8 @@ static std::string refuseAfter(Change change) {
 }
 
 TEST(SizedPackageTest, MalformedDimensionsAreRefused) {
-  EXPECT_EQ(refuseAfter([](Package &p) { p.dimensions[0].low = 0; }),
-            "dimension 'n' goes from 0 to 9");
+  EXPECT_EQ(refuseAfter([](Package &p) { p.dimensions[0].low = -1; }),
+            "dimension 'n' goes from -1 to 9");
   EXPECT_EQ(refuseAfter([](Package &p) { p.dimensions[0].high = 2; }),
             "dimension 'n' goes from 3 to 2");
   EXPECT_EQ(refuseAfter([](Package &p) { p.dimensions[0].high = INT64_MAX; }),
@@ -168,8 +168,12 @@ TEST(SizedPackageTest, DamagedProgramsAreRefused) {
   std::string who = "the package of model 'two-layers' is damaged: ";
   Package package = makePackageOfSizes(3, 9);
   package.programRanges[0].bytes -= 8;
+  EXPECT_EQ(refuseSize(package, 3),
+            who + "a list of a program is longer than the program");
+  package.programRanges[0].bytes = 4;
   EXPECT_EQ(refuseSize(package, 3), who + "it ends inside a program");
-  package.programRanges[0].bytes += 16;
+  package = makePackageOfSizes(3, 9);
+  package.programRanges[0].bytes += 8;
   EXPECT_EQ(refuseSize(package, 3), who + "bytes follow the end of a program");
   package = makePackageOfSizes(3, 9);
   package.programRanges[1].arenaBytes += 64;
