@@ -279,7 +279,7 @@ def main() -> int:
     graph_opt = GraphOpt(program, arguments.timeout)
     tests: list[tuple[str, Test]] = [
         (f"parameters of {name}", lambda name=name: check_parameters(name))
-        for name in (*build.NETWORKS, *build.LARGE)
+        for name in (*build.NETWORKS, *build.LARGE, *build.LANGUAGE)
     ]
     tests += tiny_tests(graph_opt) + trained_tests(graph_opt)
     if not arguments.quick:

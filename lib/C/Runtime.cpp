@@ -17,6 +17,7 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Package.h"
 #include "tarpon/Runtime/SizedExecutor.h"
+#include "tarpon/Runtime/SizedPackage.h"
 
 #include <memory>
 #include <mutex>
@@ -193,12 +194,19 @@ static tarpon_status setSizes(tarpon_model &model, const int64_t *sizes,
     return fail(TARPON_INVALID_ARGUMENT, "got " + std::to_string(count) +
                                              " sizes, expected " +
                                              std::to_string(expected));
+  std::span wanted(sizes, count);
+  if (Status status = checkSizes(model.sized.package(), wanted); !status)
+    return fail(TARPON_INVALID_ARGUMENT, status.message());
   std::lock_guard lock(model.running);
-  Result<Executor *> executor = model.sized.at(std::span(sizes, count));
+  Result<Executor *> executor = model.sized.at(wanted);
   if (!executor)
-    return fail(TARPON_INVALID_ARGUMENT, executor.message());
-  model.inputs = describe((*executor)->package().inputs);
-  model.outputs = describe((*executor)->package().outputs);
+    return fail(TARPON_CANNOT_LOAD, executor.message());
+  std::vector<tarpon_tensor_info> inputs =
+      describe((*executor)->package().inputs);
+  std::vector<tarpon_tensor_info> outputs =
+      describe((*executor)->package().outputs);
+  model.inputs = std::move(inputs);
+  model.outputs = std::move(outputs);
   model.executor = *executor;
   return TARPON_OK;
 }
@@ -213,11 +221,11 @@ tarpon_status tarpon_model_set_sizes(tarpon_model *model, const int64_t *sizes,
 }
 
 size_t tarpon_model_num_inputs(const tarpon_model *model) {
-  return model->inputs.size();
+  return model->sized.package().inputs.size();
 }
 
 size_t tarpon_model_num_outputs(const tarpon_model *model) {
-  return model->outputs.size();
+  return model->sized.package().outputs.size();
 }
 
 /// `role` is "input" or "output".

@@ -61,7 +61,8 @@ static Result<CompileOptions> makeOptions(const std::string &onnxFile,
     Result<std::pair<std::string, SizeRange>> range = parseSizeRange(text);
     if (!range)
       return range.error();
-    made.dims.insert(std::move(*range));
+    if (!made.dims.insert(*range).second)
+      return Error{"the size of '" + range->first + "' is given twice"};
   }
   made.model = onnxFile;
   made.target = options.target;

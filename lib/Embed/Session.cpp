@@ -65,9 +65,13 @@ Status Session::setSizes(const std::map<std::string, int64_t> &sizes) {
   Result<Executor *> executor = state->sized.at(*found);
   if (!executor)
     return executor.error();
+  std::vector<TensorSpec> inputs =
+      describeTensors((*executor)->package().inputs);
+  std::vector<TensorSpec> outputs =
+      describeTensors((*executor)->package().outputs);
+  state->inputs = std::move(inputs);
+  state->outputs = std::move(outputs);
   state->executor = *executor;
-  state->inputs = describeTensors((*executor)->package().inputs);
-  state->outputs = describeTensors((*executor)->package().outputs);
   return success();
 }
 

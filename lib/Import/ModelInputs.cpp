@@ -12,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <optional>
 
@@ -111,13 +112,16 @@ LogicalResult InputResolver::bindSymbols() {
            << "the batch is " << *batch << ", expected 1 or more";
   const onnx::ValueInfoProto *unbound = nullptr;
   const onnx::ValueInfoProto *fixed = nullptr;
+  const onnx::ValueInfoProto *named = nullptr;
   bool bound = false;
   for (const onnx::ValueInfoProto *input : inputs) {
     if (getShape(*input).dim_size() == 0)
       continue;
     const Dimension &dim = getShape(*input).dim(0);
-    if (isSymbolic(dim) && evaluate(dim.dim_param()))
+    if (isSymbolic(dim) && evaluate(dim.dim_param())) {
+      named = named ? named : input;
       continue;
+    }
     if (isSymbolic(dim)) {
       bound = true;
       unbound = unbound ? unbound : input;
@@ -127,6 +131,10 @@ LogicalResult InputResolver::bindSymbols() {
       fixed = fixed ? fixed : input;
     }
   }
+  if (batch && !bound && named)
+    return emitError(*named) << "has a leading dimension whose size is given "
+                                "by its name, too, so that a batch is no size "
+                                "of anything";
   if (batch && !bound && fixed)
     return emitError(*fixed) << "has the fixed leading dimension "
                              << getShape(*fixed).dim(0).dim_value()
@@ -140,21 +148,26 @@ LogicalResult InputResolver::bindSymbols() {
 }
 
 /// Exporters write "past_sequence_length + sequence_length" for the mask of a
-/// model with a cache.
+/// model with a cache. A sum of numbers alone is a name like others.
 std::optional<int64_t> InputResolver::evaluate(StringRef symbol) const {
-  auto known = symbols.find(symbol);
-  if (known != symbols.end())
+  if (auto known = symbols.find(symbol); known != symbols.end())
     return known->second;
-  int64_t sum = 0, number = 0;
+  int64_t sum = 0;
+  bool hasSymbol = false;
   SmallVector<StringRef> terms;
   symbol.split(terms, '+');
   for (StringRef term : terms) {
+    int64_t number = 0;
     auto size = symbols.find(term.trim());
-    if (size == symbols.end() && term.trim().getAsInteger(10, number))
+    if (size != symbols.end())
+      number = size->second;
+    else if (term.trim().getAsInteger(10, number) || number < 0)
       return std::nullopt;
-    sum += size == symbols.end() ? number : size->second;
+    hasSymbol |= size != symbols.end();
+    if (llvm::AddOverflow(sum, number, sum))
+      return std::nullopt;
   }
-  return sum;
+  return hasSymbol ? std::optional(sum) : std::nullopt;
 }
 
 FailureOr<int64_t> InputResolver::getSize(const onnx::ValueInfoProto &input,

@@ -359,7 +359,8 @@ Value AttentionReader::createKey(OpBuilder &builder) {
                              builder.getDenseI64ArrayAttr(permutation));
 }
 
-/// The mask to be added; null if there is none.
+/// The mask to be added; null if there is none. A hidden score that is NaN or
+/// infinite stays so, where a selection would have dropped it.
 Value AttentionReader::createMask(OpBuilder &builder) {
   if (!selection)
     return mask;

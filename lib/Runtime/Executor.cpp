@@ -59,6 +59,7 @@ struct Patch {
 /// for bytes on which kernels cannot work in place.
 struct Border {
   std::vector<Patch> patches;
+  /// Null for memory that nothing has been copied to yet.
   std::vector<Memory> staging;
   /// The memory that this run uses, one per tensor.
   std::vector<void *> current;
@@ -66,8 +67,13 @@ struct Border {
   Status allocate(Device &device, const std::vector<TensorInfo> &tensors);
   Status bind(Device &device, size_t index, const TensorInfo &tensor,
               const void *pointer, bool isPadded, bool isInput);
+  /// Leaves it to the first run that copies to allocate memory.
+  void defer(size_t count) {
+    staging.resize(count);
+    current.resize(count);
+  }
   bool isStaged(size_t index) const {
-    return current[index] == staging[index]->address();
+    return staging[index] && current[index] == staging[index]->address();
   }
   void apply(std::vector<void *> &pointers) const {
     for (const Patch &patch : patches)
@@ -397,7 +403,14 @@ Executor::State::makeFor(std::span<const int64_t> sizes) const {
   static_cast<Program &>(made.package) = std::move(*program);
   made.constants = constants;
   made.arena = arena;
-  Status status = made.allocateBorder(/*original=*/nullptr);
+  Status status = success();
+  // Touching a megabyte of memory takes longer than all else.
+  if (device().sharesHostMemory()) {
+    made.inputs.defer(made.package.inputs.size());
+    made.outputs.defer(made.package.outputs.size());
+  } else {
+    status = made.allocateBorder(/*original=*/nullptr);
+  }
   if (status)
     status = made.prepare();
   if (!status)
@@ -425,6 +438,10 @@ Status Border::bind(Device &device, size_t index, const TensorInfo &tensor,
     current[index] = const_cast<void *>(pointer);
     return success();
   }
+  if (!staging[index])
+    if (Status status = allocateInto(device, staging[index], tensor.numBytes());
+        !status)
+      return status;
   current[index] = staging[index]->address();
   if (!isInput)
     return success();
@@ -542,8 +559,9 @@ Status Executor::State::poison() {
 
 Status Executor::State::fillOutputs(uint8_t value) {
   for (const Memory &output : outputs.staging)
-    if (Status status = device().fill(*output, value); !status)
-      return status;
+    if (output)
+      if (Status status = device().fill(*output, value); !status)
+        return status;
   return success();
 }
 

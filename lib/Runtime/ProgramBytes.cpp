@@ -115,6 +115,10 @@ void appendProgram(const Program &program, std::vector<std::string> &symbols,
 // Decoding
 //===----------------------------------------------------------------------===//
 
+/// The least bytes of a layer, which has five texts and three numbers, and of a
+/// launch, which has five numbers.
+static constexpr size_t kLayerBytes = 64, kLaunchBytes = 40;
+
 namespace {
 
 /// Reads what ProgramWriter writes. Behind the first error everything is zero
@@ -219,7 +223,7 @@ Layer ProgramReader::readLayer() {
     *text = readText();
   layer.flops = readNumber<double>();
   layer.bytes = readNumber<double>();
-  layer.launches.resize(readCount(sizeof(int64_t)));
+  layer.launches.resize(readCount(kLaunchBytes));
   for (Launch &launch : layer.launches)
     launch = readLaunch();
   return layer;
@@ -237,7 +241,7 @@ Result<Program> ProgramReader::read() {
   program.inputs = readTensors(package.inputs);
   program.outputs = readTensors(package.outputs);
   program.arenaBytes = readNumber<int64_t>();
-  program.layers.resize(readCount(sizeof(int64_t)));
+  program.layers.resize(readCount(kLayerBytes));
   for (Layer &layer : program.layers)
     layer = readLayer();
   if (error.empty() && !bytes.empty())

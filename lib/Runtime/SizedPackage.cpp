@@ -34,8 +34,7 @@ static Error refuseSize(const Package &package, const Dimension &dimension,
           std::to_string(dimension.high) + ", not " + std::to_string(size)};
 }
 
-static Status checkSizes(const Package &package,
-                         std::span<const int64_t> sizes) {
+Status checkSizes(const Package &package, std::span<const int64_t> sizes) {
   for (size_t i = 0; i < package.dimensions.size(); ++i) {
     const Dimension &dimension = package.dimensions[i];
     if (sizes[i] < dimension.low || sizes[i] > dimension.high)
@@ -72,7 +71,8 @@ static size_t findProgram(const Package &package,
 Result<Program> readProgram(const Package &package,
                             std::span<const int64_t> sizes,
                             int64_t constantBytes) {
-  assert(sizes.size() == package.dimensions.size() && "one for each");
+  assert(!sizes.empty() && sizes.size() == package.dimensions.size() &&
+         "one for each dimension");
   if (Status status = checkSizes(package, sizes); !status)
     return status.error();
   const ProgramRange &range =

@@ -155,10 +155,11 @@ Result<std::pair<std::string, int64_t>> parseSize(const std::string &text) {
   // Names may contain '='.
   size_t equals = text.rfind('=');
   int64_t size = 0;
+  if (equals == std::string::npos || equals == 0)
+    return Error{"expected NAME=SIZE, got '" + text + "'"};
   const char *end = text.data() + text.size();
-  if (equals == std::string::npos || equals == 0 ||
-      std::from_chars(text.data() + equals + 1, end, size).ptr != end ||
-      size < 0)
+  auto [stop, error] = std::from_chars(text.data() + equals + 1, end, size);
+  if (stop != end || error != std::errc() || size < 0)
     return Error{"expected NAME=SIZE, got '" + text + "'"};
   return std::pair(text.substr(0, equals), size);
 }
@@ -166,7 +167,8 @@ Result<std::pair<std::string, int64_t>> parseSize(const std::string &text) {
 Status chooseSizes(Package &package, const std::vector<std::string> &sizes) {
   std::map<std::string, int64_t> named;
   for (const std::string &text : sizes)
-    named.insert(*parseSize(text));
+    if (auto size = *parseSize(text); !named.insert(size).second)
+      return Error{"the size of '" + size.first + "' is given twice"};
   Result<std::vector<int64_t>> found = nameSizes(package, named);
   if (!found)
     return found.error();

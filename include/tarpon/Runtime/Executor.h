@@ -60,10 +60,12 @@ public:
   /// measuring on rotating buffers.
   Result<std::unique_ptr<Executor>> replicate() const;
 
-  /// Makes an executor for certain sizes of the package's dimensions, which
+  /// Makes an executor for certain sizes of the dimensions of the package that
+  /// this one was created of, which has some, and one size for each. It
   /// runs on this one's device, kernels, constants and arena: of all of them
   /// only one may run at a time. They may be destroyed in any order. An error
-  /// names the dimension whose size the package is not for.
+  /// names the dimension whose size the package is not for. On the host, the
+  /// first run whose data has to be copied allocates memory for it.
   Result<std::unique_ptr<Executor>>
   makeFor(std::span<const int64_t> sizes) const;
   ~Executor();

@@ -33,6 +33,10 @@ namespace tarpon::runtime {
 void addProgram(Package &package, std::vector<int64_t> sizes,
                 const Program &program);
 
+/// Checks that the package is for sizes, one per dimension. An error names the
+/// dimension whose size it is not for.
+Status checkSizes(const Package &package, std::span<const int64_t> sizes);
+
 /// Decodes and validates the program for certain sizes, one per dimension, of a
 /// package whose constants have so many bytes; they may have been taken out of
 /// it. An error names the dimension whose size the package is not for.

@@ -68,12 +68,14 @@ bool tarpon::hasSeveralSizes(const CompileOptions &options) {
 }
 
 Status Compilation::checkSizes() const {
-  if (wantsTuning())
+  if (wantsTuning()) {
+    std::string highest;
+    for (const auto &[name, range] : options.dims)
+      highest += "--dim " + name + "=" + std::to_string(range.high) + " ";
     return Error{"a package of several sizes is not tuned as a whole: tune the "
-                 "model at some sizes, such as --dim " +
-                 options.dims.begin()->first + "=" +
-                 std::to_string(options.dims.begin()->second.high) +
-                 " --tuning-file T.json, and --replay these files"};
+                 "model at some sizes, such as " +
+                 highest + "--tuning-file T.json, and --replay these files"};
+  }
   if (options.candidates > 0)
     return Error{"a package of several sizes holds no candidates"};
   if (countSizes() > kMaxSizes)
@@ -86,7 +88,7 @@ Status Compilation::checkSizes() const {
 int64_t Compilation::countSizes() const {
   int64_t count = 1;
   for (const auto &[name, range] : options.dims) {
-    int64_t sizesOfOne = std::min(range.high - range.low + 1, kMaxSizes + 1);
+    int64_t sizesOfOne = std::min(range.high - range.low, kMaxSizes) + 1;
     count = std::min(count * sizesOfOne, kMaxSizes + 1);
   }
   return count;

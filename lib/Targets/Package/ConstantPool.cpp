@@ -22,11 +22,14 @@ static constexpr size_t kDigestedBytes = 256;
 int64_t ConstantPool::add(llvm::ArrayRef<char> constant) {
   llvm::StringRef text(constant.data(), constant.size());
   uint64_t hash = llvm::xxh3_64bits(text.take_front(kDigestedBytes));
+  // Kernels of GPUs count in zeros, which they leave as zeros.
+  bool isZero = text.find_first_not_of('\0') == llvm::StringRef::npos;
   auto [first, last] = ranges.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Range &range = it->second;
     llvm::StringRef known(bytes.data() + range.offset, range.size);
-    if (known.starts_with(text))
+    if (known.size() == text.size() ? known == text
+                                    : !isZero && known.starts_with(text))
       return range.offset;
   }
   bytes.resize(llvm::alignTo(bytes.size(), runtime::kBufferAlignment));

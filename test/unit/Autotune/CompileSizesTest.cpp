@@ -132,6 +132,8 @@ TEST_F(CompileSizesTest, WhatCannotBeIsSaid) {
             "takes a program");
   options.dims = {{"N", {1, int64_t(1) << 62}}};
   EXPECT_THAT(getError(options), HasSubstr("more than 4096 sizes"));
+  options.dims = {{"N", {0, INT64_MAX}}};
+  EXPECT_THAT(getError(options), HasSubstr("more than 4096 sizes"));
   options.dims = {{"M", {1, 2}}};
   EXPECT_THAT(getError(options),
               HasSubstr("no input has a dimension called 'M', only 'N'"));

@@ -373,7 +373,7 @@ TEST(Inputs, SizesOfSymbols) {
 
 TEST(Inputs, SumsOfSymbols) {
   TestModel model;
-  relu(model.input("x", {1, -1}).input("z", {-1, 2}));
+  relu(model.input("x", {1, -1}).input("z", {-1, 2}).input("w", {-1}));
   auto nameDim = [&](int input, int dim, const std::string &name) {
     model.getGraph()
         .mutable_input(input)
@@ -387,11 +387,34 @@ TEST(Inputs, SumsOfSymbols) {
   EXPECT_THAT(
       model.import({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}).ir,
       HasSubstr("%arg1: tensor<15x2xf32>"));
+  // Numbers alone are names, and so are sums that no tensor could have.
+  nameDim(0, 1, "4 + 4");
+  EXPECT_THAT(
+      model.error({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}),
+      HasSubstr("the unknown dimension 1 ('4 + 4')"));
+  nameDim(0, 1, "N + 9223372036854775807");
+  EXPECT_THAT(
+      model.error({.batch = {}, .dims = {{"N", 7}}, .assumedInputs = {}}),
+      HasSubstr("the unknown dimension 1 ('N + 9223372036854775807')"));
   nameDim(0, 1, "N + M");
   EXPECT_EQ(
       model.error({.batch = {}, .dims = {{"N + 1+N", 7}}, .assumedInputs = {}}),
       "MODEL: input 'x' has the unknown dimension 1 ('N + M'), whose size is "
       "not given\n");
+}
+
+TEST(Inputs, DimensionWithoutAName) {
+  TestModel model;
+  relu(model.input("x", {1, -1}));
+  model.getGraph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(1)
+      ->clear_dim_param();
+  EXPECT_EQ(model.error(), "MODEL: input 'x' has the unknown dimension 1, "
+                           "which has no name to give its size by\n");
 }
 
 TEST(Inputs, BatchOfAFixedModel) {

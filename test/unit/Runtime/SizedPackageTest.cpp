@@ -164,6 +164,28 @@ TEST(SizedPackageTest, MalformedPlacesOfProgramsAreRefused) {
             "program 2 has an arena of -1 bytes");
 }
 
+TEST(SizedPackageTest, ProgramsOfOtherRanksAreRefused) {
+  Package package = makePackageOfSizes(3, 9);
+  Program program = makeTestPackage(4);
+  program.inputs[0].shape = {1, 1, 4};
+  package.programRanges.clear();
+  package.programs.clear();
+  for (int64_t size = 3; size <= 9; ++size)
+    addProgram(package, {size}, program);
+  EXPECT_EQ(refuseSize(package, 4),
+            "the package of model 'two-layers' is damaged: input 'data' has "
+            "another rank in a program");
+  Program unknown = makeTestPackage(4);
+  unknown.layers[0].launches[0].buffers[0].space = static_cast<BufferSpace>(9);
+  package.programRanges.clear();
+  package.programs.clear();
+  for (int64_t size = 3; size <= 9; ++size)
+    addProgram(package, {size}, unknown);
+  EXPECT_EQ(refuseSize(package, 4),
+            "the package of model 'two-layers' is damaged: a buffer of a "
+            "program is in an unknown space");
+}
+
 TEST(SizedPackageTest, DamagedProgramsAreRefused) {
   std::string who = "the package of model 'two-layers' is damaged: ";
   Package package = makePackageOfSizes(3, 9);

@@ -200,6 +200,8 @@ static int runCompile(const CompileArguments &arguments) {
   if (options.replays.size() > 1 && !hasSeveralSizes(options))
     return failUsage("--replay may be given once only, but with --dim "
                      "NAME=LOW..HIGH");
+  if (options.dims.size() != arguments.dims.size())
+    return failUsage("--dim is given twice for one dimension");
   options.isStopped = &catchInterruptions();
   runtime::Result<CompileOutcome> outcome = compileModel(options);
   if (!outcome)

@@ -40,7 +40,8 @@ static int runImport(const ImportArguments &arguments) {
   options.batch = arguments.batch;
   // This cannot fail: the command line was checked.
   for (const std::string &size : arguments.sizes)
-    options.dims.insert(*parseSize(size));
+    if (!options.dims.insert(*parseSize(size)).second)
+      return failUsage("--dim is given twice for one dimension");
   OwningOpRef<ModuleOp> module = importOnnx(context, arguments.model, options);
   if (!module)
     return fail(

@@ -54,6 +54,9 @@ Result<Package> loadPackage(const ModelArguments &arguments) {
   if (!isPackagePath(arguments.model) && !arguments.publicKey.empty())
     return Error{"--require-signature is for packages, and '" +
                  arguments.model + "' is an ONNX model"};
+  if (!isPackagePath(arguments.model) &&
+      getCompileOptions(arguments).dims.size() != arguments.sizes.size())
+    return Error{"--dim is given twice for one dimension"};
   Result<Package> package =
       !isPackagePath(arguments.model)
           ? compileForRun(getCompileOptions(arguments))
