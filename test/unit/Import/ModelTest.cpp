@@ -373,7 +373,7 @@ TEST(Inputs, SizesOfSymbols) {
 
 TEST(Inputs, SumsOfSymbols) {
   TestModel model;
-  relu(model.input("x", {1, -1}).input("z", {-1, 2}).input("w", {-1}));
+  relu(model.input("x", {1, -1}).input("z", {-1, 2}).input("w", {1, -1}));
   auto nameDim = [&](int input, int dim, const std::string &name) {
     model.getGraph()
         .mutable_input(input)
