@@ -38,6 +38,8 @@ NETWORKS = (
 LARGE = ("vit_b16",)
 # With a symbolic length, which a size has to be given for.
 LANGUAGE = ("bert", "gpt2", "gpt2_cached", "llama_cached")
+# Of these, with weights of 4 bits.
+NARROW = ("gpt2_int4", "llama_int4")
 
 
 def up_to_date(path: Path) -> bool:
@@ -77,8 +79,8 @@ def main() -> int:
         description="Builds the networks that Tarpon is measured on."
     )
     parser.add_argument(
-        "names", nargs="+", choices=(*NETWORKS, *LARGE, *LANGUAGE, "all"), metavar="NAME|all",
-        help=", ".join((*NETWORKS, *LARGE, *LANGUAGE)),
+        "names", nargs="+", choices=(*NETWORKS, *LARGE, *LANGUAGE, *NARROW, "all"), metavar="NAME|all",
+        help=", ".join((*NETWORKS, *LARGE, *LANGUAGE, *NARROW)),
     )
     parser.add_argument("--output", type=Path, default=HERE / "built", metavar="DIR")
     parser.add_argument("--batch", type=positive, metavar="N")

@@ -139,6 +139,15 @@ class ModelBuilder:
 
     # Layers
 
+    def product(self, x: Value, weight: np.ndarray, name: str) -> Value:
+        """A product of the last dimension with weights."""
+        return self.node("MatMul", [x.name, self.constant(name, weight)], weight.shape[1])
+
+    def product_by_rows(self, x: Value, rows: np.ndarray, name: str) -> Value:
+        """A product with the rows of a table, which is the constant of that name."""
+        turned = self.node("Transpose", [name], 0, perm=[1, 0])
+        return self.node("MatMul", [x.name, turned.name], rows.shape[0])
+
     def conv(
         self,
         x: Value,

@@ -42,6 +42,5 @@ def build(batch: int | None = None) -> onnx.ModelProto:
         y = project(b, norm(b, x, EPSILON), HIDDEN)
         x = b.add(x, project(b, Arithmetic(b).gelu_tanh(y), WIDTH))
     x = norm(b, x, EPSILON)
-    head = b.node("Transpose", [tokens.table], 0, perm=[1, 0])
-    tokens.output(b.node("MatMul", [x.name, head.name], WORDS))
+    tokens.output(tokens.compare(x))
     return b.model()

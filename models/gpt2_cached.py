@@ -38,7 +38,12 @@ def attend(b: ModelBuilder, tokens: CachedTokens, triangle: str, layer: int, x: 
 
 
 def build(batch: int | None = None) -> onnx.ModelProto:
-    b = ModelBuilder("gpt2_cached", batch, opset=OPSET)
+    """GPT-2 of up to 1024 tokens."""
+    return build_on(ModelBuilder("gpt2_cached", batch, opset=OPSET))
+
+
+def build_on(b: ModelBuilder) -> onnx.ModelProto:
+    """The same, by a builder that may store weights in its own way."""
     tokens = CachedTokens(b, WORDS, PLACES, WIDTH, HEADS, HEADS, DEPTH)
     triangle = b.constant("bias", np.tril(np.ones((1, 1, PLACES, PLACES), bool)))
     x = tokens.embed()
@@ -47,5 +52,5 @@ def build(batch: int | None = None) -> onnx.ModelProto:
         y = project(b, norm(b, x, EPSILON), HIDDEN)
         x = b.add(x, project(b, Arithmetic(b).gelu_tanh(y), WIDTH))
     last = norm(b, tokens.take_last(x), EPSILON)
-    tokens.output_logits(b.node("MatMul", [last.name, tokens.turn_table()], WORDS))
+    tokens.output_logits(tokens.compare(last))
     return b.model()

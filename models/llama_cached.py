@@ -36,7 +36,7 @@ def rms_norm(b: ModelBuilder, x: Value) -> Value:
 
 def linear(b: ModelBuilder, x: Value, features: int) -> Value:
     weight = b.normal([x.channels, features], 1 / math.sqrt(x.channels))
-    return b.node("MatMul", [x.name, b.constant("weight", weight)], features)
+    return b.product(x, weight, "weight")
 
 
 class Rotary:
@@ -107,7 +107,11 @@ def gated(b: ModelBuilder, x: Value) -> Value:
 
 def build(batch: int | None = None) -> onnx.ModelProto:
     """A Llama of up to 1024 tokens."""
-    b = ModelBuilder("llama_cached", batch, opset=OPSET)
+    return build_on(ModelBuilder("llama_cached", batch, opset=OPSET))
+
+
+def build_on(b: ModelBuilder) -> onnx.ModelProto:
+    """The same, by a builder that may store weights in its own way."""
     tokens = CachedTokens(b, WORDS, 1, WIDTH, HEADS, CACHED, DEPTH)
     least = np.float32(np.finfo(np.float32).min)
     triangle = b.constant("mask", np.triu(np.full((1, 1, PLACES, PLACES), least), 1))

@@ -31,7 +31,7 @@ def project(b: ModelBuilder, x: Value, features: int) -> Value:
     """A product of the last dimension with weights, and a bias."""
     name = b.unique("project")
     weight = b.normal([x.channels, features], 1 / math.sqrt(x.channels))
-    product = b.node("MatMul", [x.name, b.constant(f"{name}_weight", weight)], features)
+    product = b.product(x, weight, f"{name}_weight")
     bias = b.constant(f"{name}_bias", b.normal([features], 0.02))
     return b.node("Add", [product.name, bias], features, name)
 
@@ -55,7 +55,8 @@ class Tokens:
         if isinstance(b.batch, str):
             b.batch = "batch"
         self.ids = self.integers_input("input_ids")
-        self.table = b.constant("wte_weight", b.normal([words, width], 0.02))
+        self.embeddings = b.normal([words, width], 0.02)
+        self.table = b.constant("wte_weight", self.embeddings)
 
     def integers_input(self, name: str) -> Value:
         """An input of an int64 for each token."""
@@ -116,6 +117,10 @@ class Tokens:
         value = self.split_heads(value, [0, 2, 1, 3])
         return self.join_heads(self.b.node("MatMul", [weights.name, value.name], value.channels))
 
+    def compare(self, x: Value) -> Value:
+        """The product with the words' embeddings, which are the last layer's weights, too."""
+        return self.b.product_by_rows(x, self.embeddings, self.table)
+
     def output(self, x: Value) -> None:
         """Makes a value of each token the output."""
         shape = [self.b.batch, "seq", x.channels]
@@ -164,10 +169,6 @@ class CachedTokens(Tokens):
 
     def take_last(self, x: Value) -> Value:
         return self.b.node("Gather", [x.name, self.b.integers("last", [-1])], self.width, axis=1)
-
-    def turn_table(self) -> str:
-        """The words' embeddings as the last layer's weights."""
-        return self.b.node("Transpose", [self.table], 0, perm=[1, 0]).name
 
     def output_logits(self, logits: Value) -> None:
         """Makes the logits of the last token the first output."""
