@@ -236,6 +236,9 @@ Result<CompileOutcome> Compilation::run() {
   auto steps = {&Compilation::setUp, &Compilation::importModel};
   if (Status status = checkOutputs(); !status)
     return status.error();
+  if (hasSeveralSizes(options))
+    if (Status status = checkSizes(); !status)
+      return status.error();
   for (auto step : steps)
     if (Status status = (this->*step)(); !status)
       return status.error();

@@ -233,8 +233,6 @@ Compilation::collectRecords(const std::vector<Dimension> &dimensions) {
 }
 
 Status Compilation::compileSizes() {
-  if (Status status = checkSizes(); !status)
-    return status;
   std::vector<Dimension> dimensions = findDimensions();
   Result<std::vector<SizeRecord>> records = collectRecords(dimensions);
   if (!records)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 # Package.cpp: the metadata is behind a header, which tells its size.
-HEADER = 64
+HEADER = 128
 
 data = Path(sys.argv[1]).read_bytes()
 size = int.from_bytes(data[16:24], "little")
