@@ -30,13 +30,14 @@ def rms_norm(b: ModelBuilder, x: Value) -> Value:
     root = b.node("Sqrt", [sum_.name], 1)
     inverse = b.node("Div", [number(b, 1), root.name], 1)
     scaled = b.mul(x, inverse)
-    weight = b.constant("norm_weight", b.uniform(x.channels, 0.8, 1.2))
+    name = f"{b.unique('norm')}_weight"
+    weight = b.constant(name, b.uniform(x.channels, 0.8, 1.2))
     return b.node("Mul", [weight, scaled.name], x.channels)
 
 
 def linear(b: ModelBuilder, x: Value, features: int) -> Value:
     weight = b.normal([x.channels, features], 1 / math.sqrt(x.channels))
-    return b.product(x, weight, "weight")
+    return b.product(x, weight, f"{b.unique('linear')}_weight")
 
 
 class Rotary:
