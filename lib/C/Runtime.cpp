@@ -212,11 +212,11 @@ static tarpon_status setSizes(tarpon_model &model, const int64_t *sizes,
 }
 
 tarpon_status tarpon_model_set_sizes(tarpon_model *model, const int64_t *sizes,
-                                     size_t num_sizes) {
+                                     size_t numSizes) {
   return guard([&] {
-    if (!model || (!sizes && num_sizes > 0))
+    if (!model || (!sizes && numSizes > 0))
       return failNull(model ? "sizes" : "model");
-    return setSizes(*model, sizes, num_sizes);
+    return setSizes(*model, sizes, numSizes);
   });
 }
 
