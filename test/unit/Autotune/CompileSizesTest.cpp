@@ -16,6 +16,7 @@
 
 using namespace tarpon;
 using namespace tarpon::test;
+using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -115,6 +116,24 @@ TEST_F(CompileSizesTest, TheNearestTuningFileIsTaken) {
   }
 }
 
+TEST_F(CompileSizesTest, LayersWithoutASolutionAreCounted) {
+  std::string path = tuneAt(4);
+  auto file = readTuningFile(path);
+  ASSERT_TRUE(file) << file.message();
+  std::vector<LayerRecord> &layers = file->candidates[file->winner].layers;
+  size_t count = layers.size();
+  layers.clear();
+  ASSERT_TRUE(writeTuningFile(*file, path));
+  CompileOptions options = getSizes(4, 5);
+  options.layout = *parseLayoutKnob("nhwc");
+  options.replays = {path};
+  options.strict = true;
+  EXPECT_THAT(getError(options),
+              AllOf(HasSubstr("layers of all sizes have no solution in the "
+                              "tuning files that fits them"),
+                    HasSubstr(std::to_string(2 * count) + " of ")));
+}
+
 TEST_F(CompileSizesTest, AnotherModelsFileIsRefused) {
   CompileOptions other = getOptions("tiny_resnet");
   other.tuningFile = directory.file("other.json");
@@ -137,6 +156,10 @@ TEST_F(CompileSizesTest, WhatCannotBeIsSaid) {
   options.dims = {{"M", {1, 2}}};
   EXPECT_THAT(getError(options),
               HasSubstr("no input has a dimension called 'M', only 'N'"));
+  options = getSizes(2, 9);
+  options.candidates = 2;
+  EXPECT_EQ(getError(options),
+            "a package of several sizes holds no candidates");
   options = getSizes(2, 9);
   options.tuningTime = 1;
   EXPECT_EQ(getError(options),

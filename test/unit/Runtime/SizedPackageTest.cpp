@@ -145,6 +145,10 @@ TEST(SizedPackageTest, MalformedDimensionsAreRefused) {
   EXPECT_EQ(
       refuseAfter([](Package &p) { p.dimensions.push_back(p.dimensions[0]); }),
       "it has several dimensions called 'n', or one without a name");
+  EXPECT_EQ(refuseAfter([](Package &p) {
+              p.dimensions.push_back({"m", 1, int64_t(1) << 20, {{0, 0}}});
+            }),
+            "its dimensions have more sizes than there are programs");
   EXPECT_EQ(refuseAfter([](Package &p) { p.symbols.emplace_back(); }),
             "it has a kernel symbol that is no name");
 }
