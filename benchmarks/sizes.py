@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import random
 import statistics
 import subprocess
 import sys
@@ -56,16 +56,16 @@ WORDS = 30_000
 
 def make_inputs(session: object, case: Case, size: int) -> dict[str, np.ndarray]:
     """Pixels, ids of words, and a mask that hides the last quarter of them."""
-    random = np.random.default_rng(size)
+    generator = np.random.default_rng(size)
     inputs = {}
     for value in session.get_inputs():
         shape = [size if dim == case.dimension else 1 if isinstance(dim, str) else dim for dim in value.shape]
         if value.type == "tensor(float)":
-            inputs[value.name] = random.standard_normal(shape, dtype=np.float32)
+            inputs[value.name] = generator.standard_normal(shape, dtype=np.float32)
         elif "mask" in value.name:
             inputs[value.name] = (np.arange(size) <= 3 * size // 4).astype(np.int64).reshape(shape)
         else:
-            inputs[value.name] = random.integers(0, WORDS, shape)
+            inputs[value.name] = generator.integers(0, WORDS, shape)
     return inputs
 
 
@@ -79,7 +79,7 @@ def measure(
         graph_opt("compile", model, *case.options(str(size)), "--layout", "nhwc",
                   "--threads", str(threads), "-o", package, is_tuned=False)  # fmt: skip
         own = SizedModel(package, threads)
-    choosing = ours.choose(size)
+    ours.choose(size)
     for contestant in (ours, own):
         contestant.bind(list(inputs.values()))
         contestant.run()
@@ -89,7 +89,6 @@ def measure(
     return {
         "size": size,
         "error": error,
-        "choosing_ms": choosing,
         "all_ms": statistics.median(t for t, _ in times),
         "own_ms": statistics.median(t for _, t in times),
         "ratio": statistics.median(a / b for a, b in times),
@@ -114,6 +113,10 @@ def compare(name: str, count: int, rounds: int, threads: int) -> dict:
               "--threads", str(threads), "-o", package, is_tuned=False)  # fmt: skip
     compiling = time.perf_counter() - start
     ours = SizedModel(package, threads)
+    # Each size is chosen for the first time, and other programs have not run in between.
+    sizes = list(range(1, case.high + 1))
+    random.Random(0).shuffle(sizes)
+    choosing = [ours.choose(size) for size in sizes]
     rows = []
     print(f"{name}: {case.dimension} of 1 to {case.high}, {threads} threads; compiled in {compiling:.0f} s, "
           f"{package.stat().st_size / 1e6:.0f} MB, the model has {model.stat().st_size / 1e6:.0f}")  # fmt: skip
@@ -121,12 +124,13 @@ def compare(name: str, count: int, rounds: int, threads: int) -> dict:
         row = measure(model, case, ours, session, size, threads, rounds)
         rows.append(row)
         print(f"{row['size']:6} {row['error']:9.1e} {row['all_ms']:10.3f} {row['own_ms']:10.3f} "
-              f"{row['ratio']:7.3f} {row['choosing_ms']:7.3f}", flush=True)  # fmt: skip
+              f"{row['ratio']:7.3f}", flush=True)  # fmt: skip
     ours.close()
     return {
         "network": name, "dimension": case.dimension, "high": case.high, "threads": threads,
         "compile_s": compiling, "package_bytes": package.stat().st_size,
         "model_bytes": model.stat().st_size, "rows": rows,
+        "choosing_ms": {"median": statistics.median(choosing), "most": max(choosing)},
     }  # fmt: skip
 
 
@@ -136,7 +140,8 @@ def summarise(results: list[dict]) -> None:
         mean = statistics.geometric_mean(row["ratio"] for row in rows)
         print(f"{result['network']}: ratio {mean:.3f} in the geometric mean, "
               f"{max(row['ratio'] for row in rows):.3f} at worst; error {max(row['error'] for row in rows):.1e}; "
-              f"choosing a size {max(row['choosing_ms'] for row in rows):.2f} ms at worst")  # fmt: skip
+              f"choosing a size {result['choosing_ms']['median']:.2f} ms, "
+              f"{result['choosing_ms']['most']:.2f} at worst")  # fmt: skip
 
 
 def main() -> int:
