@@ -133,8 +133,8 @@ LogicalResult InputResolver::bindSymbols() {
   }
   if (batch && !bound && named)
     return emitError(*named) << "has a leading dimension whose size is given "
-                                "by its name, too, so that a batch is no size "
-                                "of anything";
+                                "by its name, so that there is no batch to be "
+                                "given a size";
   if (batch && !bound && fixed)
     return emitError(*fixed) << "has the fixed leading dimension "
                              << getShape(*fixed).dim(0).dim_value()

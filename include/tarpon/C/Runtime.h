@@ -156,9 +156,9 @@ tarpon_status tarpon_model_dimension(const tarpon_model *model, size_t index,
 /// are the lowest. Inputs and outputs have other shapes then, which
 /// tarpon_model_input and tarpon_model_output tell. Sizes are the model's, not
 /// the thread's: threads that choose different ones need models of their own.
-/// Sizes that are chosen for the first time cost about a quarter of a
-/// millisecond, and the memory for inputs and outputs, which is kept.
-/// TARPON_INVALID_ARGUMENT if the package is not for these sizes,
+/// Sizes that are chosen for the first time cost a fraction of a millisecond
+/// (benchmarks/sizes measures it), and the memory for inputs and outputs, which
+/// is kept. TARPON_INVALID_ARGUMENT if the package is not for these sizes,
 /// TARPON_CANNOT_LOAD if what it holds for them is damaged or there is no
 /// memory for the inputs and outputs.
 tarpon_status tarpon_model_set_sizes(tarpon_model *model, const int64_t *sizes,

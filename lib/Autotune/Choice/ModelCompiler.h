@@ -112,7 +112,7 @@ private:
   mark(const GlobalChoice &choice);
   runtime::Result<CompiledModel>
   lowerFunction(mlir::func::FuncOp function, const SolutionSource &solve,
-                const Packager &package,
+                const Packager &makePackage,
                 const CandidateSource &candidates = {});
 
   mlir::ModuleOp module;

@@ -14,8 +14,9 @@
 // sizes, as far as possible: that of the tuning file for the nearest sizes or,
 // without any, the one that is known or expected to be best in the middle of
 // the ranges. BERT-base at 2 to 200 tokens with the config for 32 or 128 takes
-// at most 1.03 of the time with the config for its own length, by which it has
-// three times the constants (one thread of a Zen 4).
+// at most 1.06 of the time with the config for its own length. With configs of
+// their own, four lengths take 1.1 GB, and all lengths 0.48 GB with one (one
+// thread of a Zen 4).
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ using runtime::Error;
 using runtime::Result;
 using runtime::Status;
 
-/// A program of a large model takes some ten kilobytes and a second to compile.
+/// A program of BERT-base takes 85 kB, and 0.16 s to compile on a Zen 4.
 static constexpr int64_t kMaxSizes = 4096;
 
 //===----------------------------------------------------------------------===//
