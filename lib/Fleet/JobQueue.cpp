@@ -411,7 +411,9 @@ Result<int64_t> tarpon::fleet::countAttempts(Database &database, int64_t job,
 
 /// Counts the workers that were never heard of again after they had begun to
 /// compile this round of a job. One that was cut off, and has lived on, has not
-/// died of it.
+/// died of it. SQLite's clock counts milliseconds: a worker that was heard of
+/// in the one in which its lease was taken back lives, as the dead were heard
+/// of a whole lease earlier.
 static Result<int64_t> countDeaths(Database &database, const Lease &lease) {
   Result<Row> counted = takeRow(
       database.query(
@@ -419,7 +421,7 @@ static Result<int64_t> countDeaths(Database &database, const Lease &lease) {
           "worker ON worker.id = attempt.worker_id WHERE job_id = :p1 AND "
           "cause = 'lost' AND attempt.phase = 'compile' AND attempt.round = "
           ":p2 AND attempt.lease > counted_from AND (worker.seen IS NULL OR "
-          "worker.seen <= attempt.ended)",
+          "worker.seen < attempt.ended)",
           {lease.job, lease.round}),
       "the attempts of a job cannot be counted");
   return counted ? Result<int64_t>(counted->integer(0)) : counted.error();
