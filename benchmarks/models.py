@@ -29,7 +29,7 @@ import packages
 from contestants import Contestant, Field, compare_outputs
 from machine import ROOT, BenchmarkError, describe_machine
 from model_results import PEERS, ModelResults
-from onnx_models import arithmetic, input_of, seeded_input
+from onnx_models import arithmetic, input_of
 from packages import CHOICES, WORK
 from runners.job import Job
 
@@ -165,14 +165,13 @@ class Comparison:
     def enter(self, wanted: Sequence[str], model: Path) -> None:
         """Starts all contestants, and compares their outputs with the reference's.
         Without a reference nobody is right: there is no comparison."""
-        _, shape = input_of(onnx.load(model), self.arguments.batch)
-        x = seeded_input(shape, INPUT_SEED)
+        x = input_of(onnx.load(model), self.arguments.batch).draw(INPUT_SEED)
         reference = self.find_reference(REFERENCE in wanted, model, x)
         for name in wanted:
             if name == REFERENCE:
                 continue
             try:
-                job = self.make_job(name, model, shape)
+                job = self.make_job(name, model, x.shape)
             except BenchmarkError as error:
                 self.field.missing[name] = str(error)
                 continue
@@ -192,7 +191,7 @@ class Comparison:
 
     def find_reference(self, takes_part: bool, model: Path, x: np.ndarray) -> np.ndarray:
         """The output that is right. Who gives it stays in the field if it takes part."""
-        contestant = Contestant(REFERENCE, self.make_job(REFERENCE, model, list(x.shape)))
+        contestant = Contestant(REFERENCE, self.make_job(REFERENCE, model, x.shape))
         output = self.field.add(contestant, x, self.log_of(REFERENCE))
         if output is None:
             raise BenchmarkError(f"no reference: {REFERENCE}: {self.field.missing[REFERENCE]}")

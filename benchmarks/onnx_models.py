@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import shape_inference
+from onnx import helper, shape_inference
 
 
-def seeded_input(shape: list[int], seed: int) -> np.ndarray:
-    """Normal numbers, as normalised images have them."""
-    random = np.random.default_rng(seed)
-    return random.standard_normal(shape, dtype=np.float32)
+# Every vocabulary has more tokens.
+TOKENS = 1000
 
 
-def input_of(model: onnx.ModelProto, batch: int) -> tuple[str, list[int]]:
-    """The name and the shape of the one input; a symbolic batch is bound."""
-    image = model.graph.input[0]
-    dims = [dim.dim_value for dim in image.type.tensor_type.shape.dim]
-    return image.name, [batch if dim == 0 else dim for dim in dims]
+@dataclass(frozen=True)
+class ModelInput:
+    """The one input of a model."""
+
+    name: str
+    shape: list[int]
+    dtype: np.dtype
+
+    def draw(self, seed: int) -> np.ndarray:
+        """Normal numbers, as normalised images have them, or numbers of tokens."""
+        random = np.random.default_rng(seed)
+        if self.dtype.kind == "i":
+            return random.integers(0, TOKENS, self.shape, dtype=self.dtype)
+        return random.standard_normal(self.shape, dtype=np.float32)
+
+
+def input_of(model: onnx.ModelProto, batch: int) -> ModelInput:
+    """The one input of a model; a symbolic batch is bound."""
+    value = model.graph.input[0]
+    tensor = value.type.tensor_type
+    shape = [dim.dim_value or batch for dim in tensor.shape.dim]
+    return ModelInput(value.name, shape, helper.tensor_dtype_to_np_dtype(tensor.elem_type))
 
 
 def arithmetic(path: Path, batch: int) -> float:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnx_models import input_of, seeded_input
+from onnx_models import input_of
 
 CALIBRATION_IMAGES = 8
 # A classifier may end in a softmax; a model with more of them has attention.
@@ -41,7 +41,7 @@ def quantise_for_onnxruntime(path: Path, result: Path) -> None:
     )
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    name, shape = input_of(onnx.load(path), 1)
+    source = input_of(onnx.load(path), 1)
 
     class SeededImages(CalibrationDataReader):
         def __init__(self) -> None:
@@ -49,7 +49,7 @@ def quantise_for_onnxruntime(path: Path, result: Path) -> None:
 
         def get_next(self) -> dict[str, np.ndarray] | None:
             seed = next(self.seeds, None)
-            return None if seed is None else {name: seeded_input(shape, seed)}
+            return None if seed is None else {source.name: source.draw(seed)}
 
     with tempfile.TemporaryDirectory(dir=result.parent) as folder:
         prepared, scratch = Path(folder) / "prepared.onnx", Path(folder) / "int8.onnx"
@@ -66,10 +66,10 @@ def quantise_for_openvino(path: Path, result: Path) -> None:
     import nncf
     import openvino
 
-    _, shape = input_of(onnx.load(path), 1)
+    source = input_of(onnx.load(path), 1)
     model = openvino.Core().read_model(path)
-    model.reshape(shape)
-    images = nncf.Dataset([seeded_input(shape, seed) for seed in range(CALIBRATION_IMAGES)])
+    model.reshape(source.shape)
+    images = nncf.Dataset([source.draw(seed) for seed in range(CALIBRATION_IMAGES)])
     options: dict[str, Any] = {"subset_size": CALIBRATION_IMAGES}
     if is_transformer(onnx.load(path)):
         options["model_type"] = nncf.ModelType.TRANSFORMER

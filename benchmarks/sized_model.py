@@ -11,7 +11,7 @@ import numpy as np
 
 from machine import BenchmarkError
 from packages import LIBRARY
-from runners.tarpon_runner import F32, OK, Buffer, TensorInfo, make_tensor
+from runners.tarpon_runner import F32, OK, Buffer, TensorInfo, copy_aligned, make_tensor
 
 
 class SizedModel:
@@ -64,11 +64,3 @@ class SizedModel:
         start = time.perf_counter()
         self.call("tarpon_model_run", self.model, sources, counts[0], results, counts[1])
         return 1e3 * (time.perf_counter() - start)
-
-
-def copy_aligned(x: np.ndarray) -> np.ndarray:
-    """The bytes of a tensor where the runtime can use them without copying."""
-    whole = -(-x.nbytes // 4)
-    copied = make_tensor((whole,)).view(np.uint8)[: x.nbytes]
-    copied[...] = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
-    return copied

@@ -40,6 +40,14 @@ def make_tensor(shape: tuple[int, ...]) -> np.ndarray:
     return memory[offset : offset + size].view(np.float32).reshape(shape)
 
 
+def copy_aligned(x: np.ndarray) -> np.ndarray:
+    """The bytes of a tensor where the runtime can use them without copying."""
+    whole = -(-x.nbytes // 4)
+    copied = make_tensor((whole,)).view(np.uint8)[: x.nbytes]
+    copied[...] = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
+    return copied
+
+
 class Runner:
     def __init__(self, job: Job) -> None:
         self.library = ctypes.CDLL(job.extra)
@@ -60,8 +68,7 @@ class Runner:
             raise RuntimeError(self.library.tarpon_error_message().decode())
 
     def set_input(self, x: np.ndarray) -> None:
-        self.x = make_tensor(x.shape)
-        self.x[...] = x
+        self.x = copy_aligned(x)
         self.buffers = [
             Buffer(tensor.ctypes.data, tensor.nbytes) for tensor in (self.x, self.output)
         ]

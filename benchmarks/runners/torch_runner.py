@@ -68,7 +68,9 @@ class Runner:
         return time.process_time() - start
 
     def set_input(self, x: np.ndarray) -> None:
-        self.x = torch.from_numpy(x).to(memory_format=torch.channels_last)
+        self.x = torch.from_numpy(x)
+        if x.ndim == 4:
+            self.x = self.x.to(memory_format=torch.channels_last)
         if self.compiled is None:
             self.choose_mode()
 

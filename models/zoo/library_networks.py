@@ -42,6 +42,23 @@ def make_segformer() -> Any:
     return adapt(SegformerForSemanticSegmentation(SegformerConfig()), (), ("logits",))
 
 
+def make_bert() -> Any:
+    from transformers import BertConfig, BertModel
+
+    model = BertModel(BertConfig(), add_pooling_layer=False)
+    return adapt(model, ("input_ids",), ("last_hidden_state",))
+
+
+def make_whisper_encoder() -> Any:
+    from transformers import WhisperConfig
+    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+
+    base = WhisperConfig(
+        d_model=512, encoder_layers=6, encoder_attention_heads=8, encoder_ffn_dim=2048
+    )
+    return adapt(WhisperEncoder(base), (), ("last_hidden_state",))
+
+
 def make_unet() -> Any:
     import segmentation_models_pytorch
 

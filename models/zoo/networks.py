@@ -7,8 +7,8 @@ from __future__ import annotations
 from functools import partial
 
 from library_networks import from_timm, from_torchvision, make_deeplab, make_inception
-from library_networks import make_segformer, make_unet
-from network import Network, build
+from library_networks import make_bert, make_segformer, make_unet, make_whisper_encoder
+from network import Input, Network, build
 from small_networks import SMALL_NETWORKS
 from timm_networks import TIMM_NETWORKS
 from torchvision_networks import TORCHVISION_NETWORKS
@@ -17,6 +17,7 @@ from transformers_networks import TRANSFORMERS_NETWORKS
 __all__ = ["ALL", "NETWORKS", "build", "find"]
 
 CLASSIFIER, SEGMENTATION, TRANSFORMER = "classifier", "segmentation", "vision transformer"
+TEXT_ENCODER, SPEECH = "text encoder", "speech"
 
 # The benchmarks measure these.
 NETWORKS = (
@@ -35,6 +36,10 @@ NETWORKS = (
     Network("segformer_b0", SEGMENTATION, make_segformer, image=512),
     Network("vit_b_16", TRANSFORMER, partial(from_torchvision, "vit_b_16")),
     Network("swin_t", TRANSFORMER, partial(from_torchvision, "swin_t")),
+    Network("bert_base", TEXT_ENCODER, make_bert,
+            inputs=(Input("input_ids", (1, 128), "int64", high=30522),)),
+    Network("whisper_base_encoder", SPEECH, make_whisper_encoder,
+            inputs=(Input("input", (1, 80, 3000)),)),
     Network("mobilevit_s", TRANSFORMER, partial(from_timm, "mobilevit_s"), image=256),
 )
 
