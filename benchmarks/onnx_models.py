@@ -13,6 +13,8 @@ from onnx import helper, shape_inference
 
 # Every vocabulary has more tokens.
 TOKENS = 1000
+# Operators that stand beside those of ONNX Runtime's domain.
+QUANTISED_PRODUCTS = ("QLinearConv", "QLinearMatMul", "MatMulInteger")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ def input_of(model: onnx.ModelProto, batch: int) -> ModelInput:
 
 
 def arithmetic(path: Path, batch: int) -> float:
-    """The floating-point operations of all convolutions and matrix products."""
+    """The operations of all convolutions and matrix products, of floats or integers.
+    Left out are ONNX Runtime's own operators, and what has no known shape behind them."""
     model = onnx.load(path)
     # The shapes of the outputs are those that were written, and are not inferred.
     for value in (*model.graph.input, *model.graph.output):
@@ -56,10 +59,14 @@ def arithmetic(path: Path, batch: int) -> float:
     shapes.update({tensor.name: list(tensor.dims) for tensor in inferred.initializer})
     total = 0.0
     for node in inferred.node:
+        if node.op_type in QUANTISED_PRODUCTS and node.output[0] not in shapes:
+            continue
         # The elements that each element of the result is a sum of.
         if node.op_type == "Conv":
             inner = np.prod(shapes[node.input[1]][1:])
-        elif node.op_type == "MatMul":
+        elif node.op_type == "QLinearConv":
+            inner = np.prod(shapes[node.input[3]][1:])
+        elif node.op_type in ("MatMul", "MatMulInteger", "QLinearMatMul"):
             inner = shapes[node.input[0]][-1]
         elif node.op_type == "Gemm":
             # The shape of the first operand is unknown behind a reshape that is computed.

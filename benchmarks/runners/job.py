@@ -7,6 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+# As `extra`: ONNX Runtime runs the operators as the model has them.
+UNOPTIMISED = "unoptimised"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -16,7 +19,7 @@ class Job:
     model: str  # a file, or for PyTorch also "zoo:NAME"
     cores: tuple[int, ...]
     shape: tuple[int, ...]
-    # What the runner needs besides: Tarpon's library, PyTorch's cache.
+    # What the runner needs besides: Tarpon's library, or UNOPTIMISED.
     extra: str = ""
 
     @property

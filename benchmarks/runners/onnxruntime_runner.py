@@ -6,13 +6,17 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime
 
-from runners.job import Job
+from runners.job import UNOPTIMISED, Job
 
 
 class Runner:
     def __init__(self, job: Job) -> None:
         options = onnxruntime.SessionOptions()
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        levels = onnxruntime.GraphOptimizationLevel
+        is_optimised = job.extra != UNOPTIMISED
+        options.graph_optimization_level = (
+            levels.ORT_ENABLE_ALL if is_optimised else levels.ORT_DISABLE_ALL
+        )
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.intra_op_num_threads = job.threads
         if job.threads > 1:

@@ -20,7 +20,7 @@ from pathlib import Path
 from check import Check, Outcome
 from network import TRACED_BATCH, Network
 from networks import ALL, build, find
-from quantisation import quantise
+from quantisation import MODULE_QUANTISER, quantise, quantise_module
 from results import RESULTS, Results, tabulate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +83,8 @@ def export(network: Network, exporter: str) -> Path:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         module = build(network)
+        if network.quantised == MODULE_QUANTISER:
+            module = quantise_module(module, network)
         torch.onnx.export(
             module,
             tuple(torch.from_numpy(x.draw(generator, traced)) for x in network.all_inputs()),
@@ -94,7 +96,7 @@ def export(network: Network, exporter: str) -> Path:
             verbose=False,
             **name_batch(module, network, exporter),
         )
-        if network.quantised:
+        if network.quantised and network.quantised != MODULE_QUANTISER:
             quantise(scratch, network)
     os.replace(scratch, path)
     return path

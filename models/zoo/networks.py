@@ -9,12 +9,13 @@ from functools import partial
 from library_networks import from_timm, from_torchvision, make_deeplab, make_inception
 from library_networks import make_bert, make_segformer, make_unet, make_whisper_encoder
 from network import Input, Network, build
+from quantised_networks import QUANTISED_NETWORKS
 from small_networks import SMALL_NETWORKS
 from timm_networks import TIMM_NETWORKS
 from torchvision_networks import TORCHVISION_NETWORKS
 from transformers_networks import TRANSFORMERS_NETWORKS
 
-__all__ = ["ALL", "NETWORKS", "build", "find"]
+__all__ = ["ALL", "NETWORKS", "QUANTISED_NETWORKS", "build", "find"]
 
 CLASSIFIER, SEGMENTATION, TRANSFORMER = "classifier", "segmentation", "vision transformer"
 TEXT_ENCODER, SPEECH = "text encoder", "speech"
@@ -45,6 +46,7 @@ NETWORKS = (
 
 ALL = (
     *NETWORKS,
+    *QUANTISED_NETWORKS,
     *TORCHVISION_NETWORKS,
     *TIMM_NETWORKS,
     *TRANSFORMERS_NETWORKS,

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).with_name("results.md")
 TITLE = "# What `scripts/zoo --check --update` found\n\n"
 # Other versions export other graphs.
-PACKAGES = ("torch", "onnxscript", "torchvision", "timm", "transformers", "onnxruntime")
+PACKAGES = (
+    "torch", "onnxscript", "torchvision", "timm", "transformers", "onnxruntime", "nncf", "torchao",
+)  # fmt: skip
 ROWS = """
 | network | exporter | batch | result |
 |---|---|---|---|

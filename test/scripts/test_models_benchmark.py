@@ -20,6 +20,7 @@ import tables  # noqa: E402
 from contestants import Contestant, Field  # noqa: E402
 from machine import BenchmarkError  # noqa: E402
 from model_results import ModelResults, compute_ratios, find_fastest, read_all  # noqa: E402
+from onnx_models import ModelInput  # noqa: E402
 from runners.job import Job  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -312,15 +313,19 @@ class FakeField(Field):
             self.remove(contestant, "it ended with 1")
             return None
         self.runners.append(contestant)
-        return np.array(self.outputs[contestant.name])
+        name = f"{contestant.name} {contestant.job.extra}".strip()
+        return np.array(self.outputs[name])
 
 
 class ReferenceTest(unittest.TestCase):
-    def enter(self, wanted: list[str], outputs: dict[str, list[float]]) -> Field:
-        comparison = models.Comparison("toy", argparse.Namespace(batch=1), 1)
+    def enter(
+        self, wanted: list[str], outputs: dict[str, list[float]], network: str = "toy"
+    ) -> Field:
+        comparison = models.Comparison(network, argparse.Namespace(batch=1), 1)
         comparison.field = FakeField(outputs)
         comparison.make_job = lambda name, *_: Job(name, "", (0,), (1, 3))
-        with mock.patch.object(models, "input_of", return_value=("x", [1, 3])), mock.patch.object(
+        x = ModelInput("x", [1, 3], np.dtype("float32"))
+        with mock.patch.object(models, "input_of", return_value=x), mock.patch.object(
             models.onnx, "load"
         ):
             comparison.enter(wanted, Path("toy.onnx"))
@@ -347,6 +352,17 @@ class ReferenceTest(unittest.TestCase):
         field = self.enter(["openvino fp32", "tarpon fp32"], outputs)
         self.assertEqual([r.name for r in field.runners], ["openvino fp32"])
         self.assertEqual(list(field.missing), ["tarpon fp32"])
+
+    def test_a_quantised_network_is_compared_with_a_reference_without_optimisations(self) -> None:
+        outputs = {
+            "onnxruntime fp32": [1, 1.5], "onnxruntime fp32 unoptimised": [1, 2],
+            "tarpon untuned": [1, 2.04], "tarpon direct": [1, 1.9],
+        }
+        wanted = ["onnxruntime fp32", "tarpon untuned", "tarpon direct"]
+        field = self.enter(wanted, outputs, models.QUANTISED[0])
+        self.assertEqual([r.name for r in field.runners], wanted[:2])
+        self.assertEqual([r.job.extra for r in field.runners], ["", ""])
+        self.assertEqual(list(field.missing), ["tarpon direct"])
 
     def test_a_network_without_a_reference_is_named_and_has_no_entry(self) -> None:
         run = models.Run.__new__(models.Run)
