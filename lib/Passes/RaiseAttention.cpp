@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MovementChain.h"
 #include "PassTarget.h"
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
@@ -22,6 +23,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <optional>
 
 using namespace mlir;
@@ -201,22 +203,26 @@ private:
   bool readScores();
   bool readSum(Value scores);
   bool readProduct(Value scores);
+  bool readTurnedKey();
+  void dropZeros();
   void findCausal(ArrayRef<int64_t> shape, ArrayRef<float> numbers);
   Value createMask(OpBuilder &builder);
   bool readResult();
+  bool isFiniteMask();
   Value createKey(OpBuilder &builder);
 
   SoftmaxOp softmax;
   MatMulOp result;
+  /// True if zeros stand for weights that are no numbers.
+  bool isGuarded = false;
   Value query, value;
   /// A mask that is added, or stands for a selection; there is at most one.
   Value mask;
   std::optional<Selection> selection;
-  /// The key, or what is transposed to it: then by this permutation, at this
-  /// location.
+  /// The key, or what is moved to it: then so, at this location.
   Value key;
-  SmallVector<int64_t> permutation;
-  std::optional<Location> turnedAt;
+  std::optional<Movement> keyMovement;
+  std::optional<Location> movedAt;
   Shape keyShape;
   double scale = 1;
   bool causal = false;
@@ -228,12 +234,61 @@ bool AttentionReader::read() {
   int64_t rank = softmax.getType().getRank();
   return isF32(softmax) && rank >= 3 &&
          static_cast<int64_t>(softmax.getAxis()) == rank - 1 && readResult() &&
-         readScores();
+         readScores() && (!isGuarded || isFiniteMask());
 }
 
-/// probabilities * value, perhaps behind a selection that never selects.
+/// Returns true if no number of the value is known to be infinite or NaN.
+static bool isFinite(Value value) {
+  std::vector<float> numbers = getMaskNumbers(value);
+  return !numbers.empty() && llvm::all_of(numbers, [](float number) {
+    return std::isfinite(number);
+  });
+}
+
+/// Returns true if no row of weights is NaN for what the mask hides: with
+/// numbers that are finite, all keys that are hidden weigh alike.
+bool AttentionReader::isFiniteMask() {
+  if (selection)
+    return std::isfinite(selection->number);
+  if (!mask || isFinite(mask))
+    return true;
+  auto where = mask.getDefiningOp<WhereOp>();
+  return where && isFinite(where.getLhs()) && isFinite(where.getRhs());
+}
+
+/// Returns the selection of a value's numbers, with zeros in place of those
+/// that are NaN, if nothing else reads the value. PyTorch's exporter writes it
+/// so: rows of which all is hidden have no weights.
+static WhereOp getNumbersOnly(Value value) {
+  for (Operation *user : value.getUsers()) {
+    auto where = dyn_cast<WhereOp>(user);
+    if (!where || where.getRhs() != value ||
+        where.getType() != value.getType() ||
+        getNumber(where.getLhs()).value_or(1) != 0)
+      continue;
+    auto convert = where.getCondition().getDefiningOp<ConvertOp>();
+    auto isNaN =
+        convert ? convert.getInput().getDefiningOp<EqualOp>() : EqualOp();
+    auto isNumber = isNaN ? isNaN.getLhs().getDefiningOp<EqualOp>() : EqualOp();
+    bool reads = isNumber && isNumber.getLhs() == value &&
+                 isNumber.getRhs() == value &&
+                 getNumber(isNaN.getRhs()).value_or(1) == 0;
+    if (reads && llvm::all_of(value.getUsers(), [&](Operation *other) {
+          return other == where || other == isNumber;
+        }))
+      return where;
+  }
+  return WhereOp();
+}
+
+/// probabilities * value, perhaps behind a selection that never selects, or of
+/// zeros for NaN.
 bool AttentionReader::readResult() {
   Value probabilities = softmax.getResult();
+  if (WhereOp where = getNumbersOnly(probabilities)) {
+    probabilities = where.getResult();
+    isGuarded = true;
+  }
   Operation *user = getOnlyUser(probabilities);
   if (auto where = dyn_cast_or_null<WhereOp>(user);
       where && where.getRhs() == probabilities &&
@@ -266,6 +321,15 @@ bool AttentionReader::readScores() {
   return true;
 }
 
+/// A mask that hides nothing is none.
+void AttentionReader::dropZeros() {
+  if (!mask)
+    return;
+  std::vector<float> numbers = getMaskNumbers(mask);
+  if (!numbers.empty() && llvm::all_of(numbers, [](float x) { return x == 0; }))
+    mask = nullptr;
+}
+
 bool AttentionReader::readSum(Value scores) {
   auto add = scores.getDefiningOp<AddOp>();
   if (!add || !scores.hasOneUse())
@@ -276,6 +340,7 @@ bool AttentionReader::readSum(Value scores) {
       continue;
     mask = add->getOperand(1 - index);
     findCausal(getTensorType(mask).getShape(), getMaskNumbers(mask));
+    dropZeros();
     return true;
   }
   return false;
@@ -304,20 +369,39 @@ bool AttentionReader::readProduct(Value scores) {
   scale = scaled.factor * scaledQuery.factor * scaledKey.factor;
   keyShape.assign(getTensorType(key).getShape().begin(),
                   getTensorType(key).getShape().end());
-  if (product.getTransposeRhs())
-    return true;
-  auto transpose = key.getDefiningOp<TransposeOp>();
-  if (!transpose || !key.hasOneUse() || keyShape.size() < 2)
+  return product.getTransposeRhs() || readTurnedKey();
+}
+
+/// Reads the key whose transpose is multiplied: where it lies with its
+/// positions in rows, if it does anywhere among the ops that move it, and
+/// otherwise what they move.
+bool AttentionReader::readTurnedKey() {
+  MovementChain::Ops chain = MovementChain::collect(key);
+  if (chain.transposes == 0 || keyShape.size() < 2)
     return false;
-  turnedAt = transpose.getLoc();
-  permutation.assign(transpose.getPermutation().begin(),
-                     transpose.getPermutation().end());
-  std::swap(permutation[permutation.size() - 1],
-            permutation[permutation.size() - 2]);
-  std::swap(keyShape[keyShape.size() - 1], keyShape[keyShape.size() - 2]);
-  Scaled scaledInput = takeScales(transpose.getInput());
-  scale *= scaledInput.factor;
-  key = scaledInput.value;
+  auto permutation = llvm::to_vector(
+      llvm::seq<int64_t>(0, static_cast<int64_t>(keyShape.size())));
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  for (size_t first = chain.ops.size(); first-- > 0;) {
+    Value source = chain.ops[first]->getOperand(0);
+    Movement movement(getTensorType(source).getShape());
+    if (!llvm::all_of(ArrayRef(chain.ops).drop_front(first),
+                      [&](Operation *op) { return movement.append(op); }))
+      break;
+    movement.transpose(permutation);
+    movedAt = chain.ops[first]->getLoc();
+    keyMovement = movement;
+    key = source;
+    if (movement.keepsOrder())
+      break;
+  }
+  if (!keyMovement)
+    return false;
+  llvm::SmallVector<int64_t> shape = keyMovement->getShape();
+  keyShape.assign(shape.begin(), shape.end());
+  Scaled scaled = takeScales(key);
+  scale *= scaled.factor;
+  key = scaled.value;
   return true;
 }
 
@@ -353,10 +437,11 @@ Problem AttentionReader::getProblem(runtime::DType dtype) {
 
 /// The key with its positions in rows.
 Value AttentionReader::createKey(OpBuilder &builder) {
-  if (!turnedAt || llvm::is_sorted(permutation))
+  if (!keyMovement)
     return key;
-  return TransposeOp::create(builder, *turnedAt, key,
-                             builder.getDenseI64ArrayAttr(permutation));
+  auto type =
+      RankedTensorType::get(keyShape, getTensorType(key).getElementType());
+  return keyMovement->create(builder, *movedAt, key, type);
 }
 
 /// The mask to be added; null if there is none. A hidden score that is NaN or

@@ -34,7 +34,9 @@ func.func @plain(%q: tensor<1x2x48x16xf32>, %k: tensor<1x2x40x16xf32>, %v: tenso
 
 // CHECK-LABEL: func @split_scale(
 // CHECK-SAME:    %[[Q:.+]]: tensor<1x2x48x16xf32>, %[[X:.+]]: tensor<1x40x2x16xf32>, %[[V:.+]]: tensor<1x2x40x8xf32>, %[[M:.+]]: tensor<1x1x1x40xf32>)
-// CHECK-NEXT:    %[[K:.+]] = tarpon.transpose %[[X]] {permutation = array<i64: 0, 2, 1, 3>}
+// CHECK-NEXT:    %[[H:.+]] = tarpon.reshape %[[X]]
+// CHECK-NEXT:    %[[T:.+]] = tarpon.transpose %[[H]] {permutation = array<i64: 1, 0, 2>}
+// CHECK-NEXT:    %[[K:.+]] = tarpon.reshape %[[T]] : {{.*}} -> tensor<1x2x40x16xf32>
 // CHECK-NEXT:    tarpon.attention %[[Q]], %[[K]], %[[V]], %[[M]] {scale = 2.500000e-01 : f64}
 // CHECK-NEXT:    return
 func.func @split_scale(%q: tensor<1x2x48x16xf32>, %x: tensor<1x40x2x16xf32>, %v: tensor<1x2x40x8xf32>, %m: tensor<1x1x1x40xf32>) -> tensor<1x2x48x8xf32> {
@@ -231,5 +233,62 @@ func.func @selects_a_score(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>, %c: t
   %m = tarpon.where %c, %s, %low : (tensor<1x1x17xi1>, tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
   %p = tarpon.softmax %m {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
   %y = tarpon.matmul %p, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}
+
+// PyTorch's exporter transposes keys of three dimensions. They are read where
+// they lie.
+
+// CHECK-LABEL: func @reshaped_keys(
+// CHECK-SAME:    %[[Q:.+]]: tensor<1x2x48x16xf32>, %[[K:.+]]: tensor<1x2x40x16xf32>)
+// CHECK-NEXT:    tarpon.attention %[[Q]], %[[K]], %[[K]] {scale = 5.000000e-01 : f64}
+// CHECK-NEXT:    return
+func.func @reshaped_keys(%q: tensor<1x2x48x16xf32>, %k: tensor<1x2x40x16xf32>) -> tensor<1x2x48x16xf32> {
+  %c = tarpon.constant {value = dense<0.5> : tensor<f32>} : tensor<f32>
+  %r = tarpon.reshape %k : (tensor<1x2x40x16xf32>) -> tensor<2x40x16xf32>
+  %t = tarpon.transpose %r {permutation = array<i64: 0, 2, 1>} : (tensor<2x40x16xf32>) -> tensor<2x16x40xf32>
+  %u = tarpon.reshape %t : (tensor<2x16x40xf32>) -> tensor<1x2x16x40xf32>
+  %d = tarpon.mul %u, %c : (tensor<1x2x16x40xf32>, tensor<f32>) -> tensor<1x2x16x40xf32>
+  %s = tarpon.matmul %q, %d : (tensor<1x2x48x16xf32>, tensor<1x2x16x40xf32>) -> tensor<1x2x48x40xf32>
+  %p = tarpon.softmax %s {axis = 3 : i64} : (tensor<1x2x48x40xf32>) -> tensor<1x2x48x40xf32>
+  %y = tarpon.matmul %p, %k : (tensor<1x2x48x40xf32>, tensor<1x2x40x16xf32>) -> tensor<1x2x48x16xf32>
+  return %y : tensor<1x2x48x16xf32>
+}
+
+// It also writes zeros for weights that are NaN, which they never are without a
+// mask; a mask of zeros hides nothing.
+
+// CHECK-LABEL: func @guarded(
+// CHECK-NEXT:    tarpon.attention %{{.+}}, %{{.+}}, %{{.+}} {scale = 1.000000e+00 : f64}
+// CHECK-NEXT:    return
+func.func @guarded(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>) -> tensor<1x17x8xf32> {
+  %zero = tarpon.constant {value = dense<0.0> : tensor<f32>} : tensor<f32>
+  %m = tarpon.constant {value = dense<0.0> : tensor<17x17xf32>} : tensor<17x17xf32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %a = tarpon.add %s, %m : (tensor<1x17x17xf32>, tensor<17x17xf32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %a {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %e = tarpon.equal %p, %p : (tensor<1x17x17xf32>, tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %n = tarpon.equal %e, %zero : (tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
+  %b = tarpon.convert %n : tensor<1x17x17xf32> -> tensor<1x17x17xi1>
+  %w = tarpon.where %b, %zero, %p : (tensor<1x17x17xi1>, tensor<f32>, tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %w, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
+  return %y : tensor<1x17x8xf32>
+}
+
+// A mask that is known at run time may hide a whole row by infinities.
+
+// CHECK-LABEL: func @guarded_masks(
+// CHECK-NOT:     tarpon.attention
+// CHECK:         return
+func.func @guarded_masks(%q: tensor<1x17x8xf32>, %k: tensor<1x17x8xf32>, %m: tensor<17x17xf32>) -> tensor<1x17x8xf32> {
+  %zero = tarpon.constant {value = dense<0.0> : tensor<f32>} : tensor<f32>
+  %s = tarpon.matmul %q, %k {transpose_rhs = true} : (tensor<1x17x8xf32>, tensor<1x17x8xf32>) -> tensor<1x17x17xf32>
+  %a = tarpon.add %s, %m : (tensor<1x17x17xf32>, tensor<17x17xf32>) -> tensor<1x17x17xf32>
+  %p = tarpon.softmax %a {axis = 2 : i64} : (tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %e = tarpon.equal %p, %p : (tensor<1x17x17xf32>, tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %n = tarpon.equal %e, %zero : (tensor<1x17x17xf32>, tensor<f32>) -> tensor<1x17x17xf32>
+  %b = tarpon.convert %n : tensor<1x17x17xf32> -> tensor<1x17x17xi1>
+  %w = tarpon.where %b, %zero, %p : (tensor<1x17x17xi1>, tensor<f32>, tensor<1x17x17xf32>) -> tensor<1x17x17xf32>
+  %y = tarpon.matmul %w, %k : (tensor<1x17x17xf32>, tensor<1x17x8xf32>) -> tensor<1x17x8xf32>
   return %y : tensor<1x17x8xf32>
 }
