@@ -38,6 +38,8 @@ Problem makeIndexProblem(ProblemGenerator &generator);
 Problem makeRecurrentProblem(ProblemGenerator &generator);
 /// Normalisations: NormProblems.cpp.
 Problem makeNormProblem(ProblemGenerator &generator);
+/// Products with large weights: StrassenProblems.cpp.
+Problem makeStrassenProblem(ProblemGenerator &generator);
 /// Convolutions of 3 x 3: WinogradProblems.cpp.
 Problem makeWinogradProblem(ProblemGenerator &generator);
 Problem makePoolGradientProblem(ProblemGenerator &generator);

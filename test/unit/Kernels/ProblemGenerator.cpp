@@ -456,7 +456,8 @@ Problem ProblemGenerator::nextDense() {
          makeConvDirectionProblem, makeDepthwiseProblem, makeFftProblem,
          makeGemmProblem, makeIndexProblem, makeNormProblem,
          makePoolGradientProblem, makePoolIndicesProblem, makeRecurrentProblem,
-         makeReduceProblem, makeSampleProblem, makeWinogradProblem})(*this);
+         makeReduceProblem, makeSampleProblem, makeStrassenProblem,
+         makeWinogradProblem})(*this);
   switch (pick(0, 21)) {
   case 0:
     return makeConv(/*depthwise=*/false);

@@ -59,7 +59,7 @@ private:
 
   Value emitTask(Value task, Value packed);
   void emitPack(const Block &block);
-  void emitRowSums(Value row, const Block &block, Value panel);
+  void emitLineSums(Value row, Value line, Value to);
   Value emitSum(const Sum &sum, ArrayRef<Value> blocks);
   void emitColumns(const Block &block, Value columnTile);
   void clearSums(Value sums);
@@ -138,16 +138,19 @@ void StrassenEmitter::emitPack(const Block &block) {
     Value panel =
         b.offset(panels, b.mul(b.sub(tile, block.firstTile), tileBytes));
     Value first = b.mul(tile, spec.tile.tileM);
-    b.forLoop(b.cst(spec.tile.tileM), [&](Value row) {
-      emitRowSums(b.add(first, row), block,
-                  b.offset(panel, b.mul(row, kLineBytes)));
+    b.forLoop(block.firstLine, block.lastLine, b.cst(1), [&](Value line) {
+      Value to = b.offset(panel, panelBytes(b.sub(line, block.firstLine)));
+      b.forLoop(b.cst(spec.tile.tileM), [&](Value row) {
+        emitLineSums(b.add(first, row), line,
+                     b.offset(to, b.mul(row, kLineBytes)));
+      });
     });
   });
 }
 
-/// Packs the sums for one row of each block. A row that a block lacks is
-/// another one: what is computed from it is not stored.
-void StrassenEmitter::emitRowSums(Value row, const Block &block, Value panel) {
+/// Packs the sums for one line of a row of each block. A row that a block lacks
+/// is another one: what is computed from it is not stored.
+void StrassenEmitter::emitLineSums(Value row, Value line, Value to) {
   int64_t parts = spec.scheme.parts, lanes = b.lanes();
   Value lastRow = b.sub(param(igemm::OutPixels), 1);
   SmallVector<Value> rows;
@@ -156,23 +159,20 @@ void StrassenEmitter::emitRowSums(Value row, const Block &block, Value panel) {
     rows.push_back(b.offset(input, b.mul(b.minS(inMatrix, lastRow),
                                          param(igemm::InputPixelBytes))));
   }
-  b.forLoop(block.firstLine, block.lastLine, b.cst(1), [&](Value line) {
-    Value to = b.offset(panel, panelBytes(b.sub(line, block.firstLine)));
-    for (int64_t unit = 0; unit < kLineUnits; unit += lanes) {
-      Value at = b.add(b.mul(line, kLineBytes), unit * kUnitBytes);
-      SmallVector<Value> blocks;
-      for (int64_t i = 0; i < spec.scheme.blocks(); ++i) {
-        Value part = b.mul(param(BlockDepthBytes), i % parts);
-        blocks.push_back(
-            b.load(b.offset(rows[i / parts], b.add(at, part)), vectorType()));
-      }
-      Value place = b.offset(to, unit * kUnitBytes);
-      for (const Product &product : spec.scheme.products) {
-        b.store(emitSum(product.left, blocks), place);
-        place = b.offset(place, param(PointBytes));
-      }
+  for (int64_t unit = 0; unit < kLineUnits; unit += lanes) {
+    Value at = b.add(b.mul(line, kLineBytes), unit * kUnitBytes);
+    SmallVector<Value> blocks;
+    for (int64_t i = 0; i < spec.scheme.blocks(); ++i) {
+      Value part = b.mul(param(BlockDepthBytes), i % parts);
+      blocks.push_back(
+          b.load(b.offset(rows[i / parts], b.add(at, part)), vectorType()));
     }
-  });
+    Value place = b.offset(to, unit * kUnitBytes);
+    for (const Product &product : spec.scheme.products) {
+      b.store(emitSum(product.left, blocks), place);
+      place = b.offset(place, param(PointBytes));
+    }
+  }
 }
 
 Value StrassenEmitter::emitSum(const Sum &sum, ArrayRef<Value> blocks) {
