@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Shapes are run-time parameters, so that a network needs few kernels and
-// another batch size none.
+// another batch size hardly any others: those of Strassen's scheme, whose blocks
+// of few rows have one of four tiles and one or two levels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Host/HostTarget.h"
 
+#include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
 
 #include <set>
@@ -42,18 +44,22 @@ static std::set<std::string> getSymbols(const TargetInfo &target, int64_t batch,
 }
 
 TEST(KernelCount, resNet50) {
-  // With two poolings, twelve; a few more where few registers ask for more
-  // shapes of tiles.
-  for (auto [cpu, most] : {std::pair("znver5", 10u), {"x86-64-v3", 12u}})
+  // A few more where few registers ask for more shapes of tiles.
+  for (auto [cpu, most] : {std::pair("znver5", 16u), {"x86-64-v3", 20u}})
     for (const char *layout : {":nhwc", ""}) {
       SCOPED_TRACE(std::string(cpu) + " " + layout);
       auto target = getHostTarget(/*threads=*/1, cpu);
       ASSERT_TRUE(target) << target.message();
       std::set<std::string> one = getSymbols(*target, 1, layout);
       EXPECT_LE(one.size(), most);
-      // Another batch may do with fewer, and needs no other.
-      for (const std::string &symbol : getSymbols(*target, 7, layout))
-        EXPECT_TRUE(one.count(symbol)) << symbol;
+      int64_t others = 0;
+      for (const std::string &symbol : getSymbols(*target, 7, layout)) {
+        if (one.count(symbol))
+          continue;
+        ++others;
+        EXPECT_TRUE(llvm::StringRef(symbol).starts_with("strassen")) << symbol;
+      }
+      EXPECT_LE(others, 6);
       for (const std::string &symbol : one)
         RecordProperty(symbol, 1);
     }

@@ -157,29 +157,54 @@ struct RankedTile {
 };
 } // namespace
 
-/// The tiles with the share of the peak at which they multiply blocks.
-static std::vector<RankedTile> rankTiles(const TargetInfo &target,
-                                         const Sizes &sizes) {
-  Geometry block;
-  block.channels = sizes.blockDepth;
-  block.outChannels = sizes.blockColumns;
+/// The share of the peak at which a tile multiplies blocks.
+static double estimateEfficiency(const TargetInfo &target, const Sizes &sizes,
+                                 int64_t m, int64_t n) {
+  Geometry whole;
+  int64_t rows = static_cast<int64_t>(llvm::alignTo(sizes.blockRows, m));
+  // Incomplete tiles are counted here; the engine has others for them.
+  whole.width = whole.outWidth = rows * m;
+  whole.channels = sizes.blockDepth;
+  whole.outChannels = sizes.blockColumns;
+  return static_cast<double>(sizes.blockRows) / static_cast<double>(rows) *
+         igemm::estimateEfficiency(target, whole, m, n);
+}
+
+static std::vector<RankedTile>
+rankTiles(const TargetInfo &target, const Sizes &sizes,
+          ArrayRef<std::pair<int64_t, int64_t>> tiles) {
   std::vector<RankedTile> ranked;
-  for (int64_t vectors : {1, 2, 3, 4})
-    for (int64_t m = 4; m <= 28; ++m) {
-      int64_t n = vectors * target.lanes();
-      if (!igemm::fitsRegisters(target, igemm::Arith::F32, m, n))
-        continue;
-      double rows = static_cast<double>(sizes.blockRows) /
-                    static_cast<double>(llvm::alignTo(sizes.blockRows, m));
-      Geometry whole = block;
-      whole.width = whole.outWidth = llvm::alignTo(sizes.blockRows, m) * m;
-      ranked.push_back(
-          {rows * igemm::estimateEfficiency(target, whole, m, n), m, n});
-    }
+  for (auto [m, vectors] : tiles)
+    if (int64_t n = vectors * target.lanes();
+        igemm::fitsRegisters(target, igemm::Arith::F32, m, n))
+      ranked.push_back({estimateEfficiency(target, sizes, m, n), m, n});
   llvm::stable_sort(ranked, [](const RankedTile &a, const RankedTile &b) {
     return a.efficiency > b.efficiency;
   });
   return ranked;
+}
+
+/// The tiles (rows, vectors of columns) that a search chooses from: blocks have
+/// few rows, of which no tile may leave many unused.
+static SmallVector<std::pair<int64_t, int64_t>> listTiles() {
+  SmallVector<std::pair<int64_t, int64_t>> tiles;
+  for (int64_t vectors = 1; vectors <= 4; ++vectors)
+    for (int64_t m = 4; m <= 28; ++m)
+      tiles.emplace_back(m, vectors);
+  return tiles;
+}
+
+/// The tile of models without tuning: each one is a kernel to compile, so that
+/// all sizes share a few. With three vectors a power of two, as numbers of
+/// tokens often are, and half of the tallest tile, which divides images of 14 and
+/// 28 pixels with AVX-512.
+static RankedTile chooseDefaultTile(const TargetInfo &target,
+                                    const Sizes &sizes) {
+  int64_t rows = (target.vectorRegisters - 3) / 2;
+  auto power = static_cast<int64_t>(
+      llvm::bit_floor(static_cast<uint64_t>(target.vectorRegisters - 4) / 3));
+  return rankTiles(target, sizes, {{rows, 2}, {rows * 3 / 4, 2}, {power, 3}, {rows / 2, 3}})
+      .front();
 }
 
 static PerfConfig makeConfig(const TargetInfo &target, const Sizes &sizes,
@@ -204,10 +229,10 @@ static double estimateTime(const TargetInfo &target, const Sizes &sizes,
   // Adding a register tile to those of a block takes as long as so many steps
   // of a product; the same holds for a row of a panel, by the columns that
   // share it. Fitted to products of 48 to 768 steps on a Zen 4.
-  constexpr double kStepsPerAddition = 4.5, kColumnsPerPanel = 8;
+  constexpr double kStepsPerAddition = 3, kColumnsPerPanel = 8;
   // The bytes of weights that come from memory, or from the last-level cache,
   // in the time of a vector; see winograd's model.
-  constexpr double kMemoryRate = 6, kCacheRate = 12, kNotHidden = 0.2;
+  constexpr double kMemoryRate = 6, kCacheRate = 12, kNotHidden = 0.05;
   auto rank = static_cast<double>(scheme.rank());
   double additions = 0;
   for (const Product &product : scheme.products)
@@ -241,7 +266,7 @@ struct Choice {
 static Choice choose(const Problem &problem, const TargetInfo &target,
                      int64_t levels) {
   Sizes sizes = getSizes(problem, target, levels);
-  RankedTile tile = rankTiles(target, sizes).front();
+  RankedTile tile = chooseDefaultTile(target, sizes);
   return {levels, tile,
           estimateTime(target, sizes, makeStrassenScheme(levels), tile)};
 }
@@ -273,7 +298,7 @@ std::vector<PerfConfig> Strassen::configs(const Problem &problem,
     if (!fitsLevels(getGeometry(problem), levels))
       continue;
     Sizes sizes = getSizes(problem, target, levels);
-    std::vector<RankedTile> tiles = rankTiles(target, sizes);
+    std::vector<RankedTile> tiles = rankTiles(target, sizes, listTiles());
     for (const RankedTile &tile :
          ArrayRef(tiles).take_front(std::min(kTiles, tiles.size())))
       configs.push_back(makeConfig(target, sizes, levels, tile));
