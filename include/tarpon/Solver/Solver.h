@@ -89,6 +89,9 @@ using ConstantOperands = std::vector<llvm::ArrayRef<char>>;
 /// Bytes made from constant operands at compile time: packed filters, bias.
 struct ConstantPlan {
   std::function<std::vector<char>(const ConstantOperands &)> make;
+  /// Names what `make` does with the operands, so that programs of several
+  /// sizes make it once; empty if nothing is known.
+  std::string key = {};
 };
 
 /// The launches, constants and workspace of a solution.

@@ -11,6 +11,7 @@
 #include "tarpon/Targets/Package/PackageBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cstdio>
 #include <map>
@@ -32,6 +33,9 @@ public:
     if (options.otherSizes)
       for (const LayerRecord &layer : file.getWinner().layers)
         recordsByName.try_emplace(layer.name, &layer);
+    if (options.alternative)
+      for (const LayerRecord &layer : options.alternative->getWinner().layers)
+        alternatives.try_emplace(layer.name, &layer);
   }
 
   Result<ReplayedModel> run();
@@ -51,7 +55,7 @@ private:
   /// Layers that pose the same problem have the same solution.
   std::map<std::string, const LayerRecord *> records;
   /// With ReplayOptions::otherSizes only.
-  std::map<std::string, const LayerRecord *> recordsByName;
+  llvm::StringMap<const LayerRecord *> recordsByName, alternatives;
   std::vector<std::string> replaced;
   size_t numReplaced = 0;
 };
@@ -107,8 +111,19 @@ const LayerRecord *Replayer::findRecord(const Problem &problem,
                                         const std::string &layer) const {
   if (auto found = records.find(problem.key()); found != records.end())
     return found->second;
-  auto found = recordsByName.find(layer);
-  return found == recordsByName.end() ? nullptr : found->second;
+  const LayerRecord *record = recordsByName.lookup(layer);
+  const LayerRecord *other = alternatives.lookup(layer);
+  if (!other || other->timing || !check(problem, other).empty())
+    return record;
+  if (!record || !check(problem, record).empty())
+    return other;
+  if (record->timing || record->solver == other->solver)
+    return record;
+  auto expect = [&](const LayerRecord *of) {
+    const TargetInfo &target = model.getKernelCompiler().getTarget();
+    return findSolver(target, of->solver)->expectedFraction(problem, target);
+  };
+  return expect(other) > expect(record) ? other : record;
 }
 
 /// Guesses for other sizes are worth something where constants are packed for

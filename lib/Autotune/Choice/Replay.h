@@ -28,6 +28,9 @@ struct ReplayOptions {
   /// layers of their names, and those that no record fits are counted, not
   /// described.
   bool otherSizes = false;
+  /// With otherSizes, another file, or null. Of two solutions that nobody has
+  /// measured, the one is taken whose solver expects more of the layer's size.
+  const TuningFile *alternative = nullptr;
   /// Gives the solution of a layer whose record does not fit.
   SolutionSource otherwise;
   /// Gives candidates beside the file's solutions.

@@ -173,9 +173,12 @@ static double measureDistance(const TuningFile &file,
 Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
                                 llvm::ArrayRef<SizeRecord> records) {
   std::vector<std::string> inputs = getModelInfo(*module).inputs;
+  // What is known without tuning is that of two sizes.
+  bool isTuned = !options.replays.empty();
   size_t nearest = 0;
   double least = std::numeric_limits<double>::infinity();
-  for (auto [index, record] : llvm::enumerate(records)) {
+  for (auto [index, record] :
+       llvm::enumerate(isTuned ? records : records.take_front())) {
     double distance = measureDistance(record.file, dimensions, inputs, sizes);
     if (distance < least) {
       least = distance;
@@ -184,6 +187,8 @@ Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
   }
   ReplayOptions replayOptions = makeReplayOptions(records[nearest].name);
   replayOptions.otherSizes = true;
+  if (!isTuned)
+    replayOptions.alternative = &records.back().file;
   Result<ReplayedModel> replayed =
       replayTuningFile(records[nearest].file, *model, replayOptions);
   if (!replayed)
@@ -224,12 +229,17 @@ Compilation::collectRecords(const std::vector<Dimension> &dimensions) {
   }
   if (!records.empty())
     return records;
-  if (Status status = importSizes(dimensions, getMiddle(dimensions)); !status)
-    return status.error();
-  if (Status status = compileQuickly(); !status)
-    return status.error();
-  describe();
-  records.push_back({outcome.record, "what is known for " + describeSizes()});
+  std::vector<int64_t> highest;
+  for (const Dimension &dimension : dimensions)
+    highest.push_back(dimension.high);
+  for (const std::vector<int64_t> &some : {getMiddle(dimensions), highest}) {
+    if (Status status = importSizes(dimensions, some); !status)
+      return status.error();
+    if (Status status = compileQuickly(); !status)
+      return status.error();
+    describe();
+    records.push_back({outcome.record, "what is known for " + describeSizes()});
+  }
   return records;
 }
 

@@ -13,6 +13,8 @@
 #include "tarpon/Targets/Compiler/LaunchKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <mutex>
 
@@ -94,6 +96,10 @@ struct LayerConstants {
   std::vector<ConstantBytes> operands;
   /// The planned constants, by index into SolutionPlan::constants.
   std::vector<std::vector<char>> planned;
+  /// The same: what they are made of and how, if that is known, and the places
+  /// of those that were made before.
+  std::vector<std::string> keys;
+  std::vector<std::optional<int64_t>> places;
 };
 
 /// The constants of a layer's solution that its launches read.
@@ -114,22 +120,56 @@ struct ConstantUse {
 
 } // namespace
 
-static LayerConstants makeConstants(const PlannedLayer &layer) {
+/// Names the operands' bytes and what is made of them.
+static std::string describe(const ConstantPlan &plan,
+                            const ConstantOperands &operands) {
+  std::string text = plan.key;
+  for (llvm::ArrayRef<char> operand : operands) {
+    llvm::XXH128_hash_t digest = llvm::xxh3_128bits(llvm::ArrayRef(
+        reinterpret_cast<const uint8_t *>(operand.data()), operand.size()));
+    text += " " + std::to_string(operand.size()) + ":" +
+            llvm::utohexstr(digest.high64) + llvm::utohexstr(digest.low64);
+  }
+  return text;
+}
+
+/// Looks up what was made before in `made`, if that is not null; programs add
+/// to it when they are bound.
+static void makePlanned(const PlannedLayer &layer, const ConstantUse &use,
+                        const MadeConstants *made, LayerConstants &constants) {
+  size_t count = layer.plan.constants.size();
+  constants.planned.resize(count);
+  constants.keys.resize(count);
+  constants.places.resize(count);
+  ConstantOperands views;
+  for (const ConstantBytes &operand : constants.operands)
+    views.push_back(operand.get());
+  for (auto [index, constant] : llvm::enumerate(layer.plan.constants)) {
+    if (!use.planned[index])
+      continue;
+    if (made && !constant.key.empty()) {
+      constants.keys[index] = describe(constant, views);
+      if (auto known = made->find(constants.keys[index]);
+          known != made->end()) {
+        constants.places[index] = known->second;
+        continue;
+      }
+    }
+    constants.planned[index] = constant.make(views);
+  }
+}
+
+static LayerConstants makeConstants(const PlannedLayer &layer,
+                                    const MadeConstants *made) {
   ConstantUse use(layer);
   bool packs = llvm::is_contained(use.planned, true);
   LayerConstants constants;
   constants.operands.resize(layer.operands.size());
-  constants.planned.resize(layer.plan.constants.size());
   for (auto [index, operand] : llvm::enumerate(layer.operands))
     if (operand.constant && (packs || use.operands[index]))
       constants.operands[index] = operand.constant();
 
-  ConstantOperands views;
-  for (const ConstantBytes &operand : constants.operands)
-    views.push_back(operand.get());
-  for (auto [index, constant] : llvm::enumerate(layer.plan.constants))
-    if (use.planned[index])
-      constants.planned[index] = constant.make(views);
+  makePlanned(layer, use, made, constants);
   for (auto [index, used] : llvm::enumerate(use.operands))
     if (!used)
       constants.operands[index] = {};
@@ -144,24 +184,32 @@ namespace {
 
 class LayerBinder {
 public:
+  /// `made` is null if nothing is remembered.
   LayerBinder(std::vector<PlannedLayer> layers, ConstantPool &pool,
-              std::vector<runtime::Layer> &bound)
-      : layers(std::move(layers)), pool(pool), bound(bound) {}
+              MadeConstants *made, std::vector<runtime::Layer> &bound)
+      : layers(std::move(layers)), earlier(made ? *made : MadeConstants()),
+        pool(pool), made(made), bound(bound) {}
 
   llvm::ArrayRef<PlannedLayer> getLayers() const { return layers; }
   /// Called once for each layer, from any thread.
-  void pack(size_t layer) { take(layer, makeConstants(layers[layer])); }
+  void pack(size_t layer) {
+    take(layer, makeConstants(layers[layer], made ? &earlier : nullptr));
+  }
 
 private:
   void take(size_t layer, LayerConstants constants);
   void addLayer(PlannedLayer &layer, const LayerConstants &constants);
   BufferRef bind(const PlannedLayer &layer, const LayerConstants &constants,
                  const BufferSlot &slot);
+  int64_t place(const LayerConstants &constants, int64_t index);
 
   std::vector<PlannedLayer> layers;
+  /// Those of earlier programs, which any thread reads.
+  const MadeConstants earlier;
   /// Guards the members below.
   std::mutex mutex;
   ConstantPool &pool;
+  MadeConstants *made;
   std::vector<runtime::Layer> &bound;
   /// Constants of layers that wait for earlier layers, by layer.
   std::map<size_t, LayerConstants> early;
@@ -185,9 +233,18 @@ BufferRef LayerBinder::bind(const PlannedLayer &layer,
   case BufferSlot::Workspace:
     return {BufferSpace::Arena, layer.workspaceOffset + slot.index};
   case BufferSlot::Constant:
-    return {BufferSpace::Constant, pool.add(constants.planned[slot.index])};
+    return {BufferSpace::Constant, place(constants, slot.index)};
   }
   llvm_unreachable("unknown kind of buffer");
+}
+
+int64_t LayerBinder::place(const LayerConstants &constants, int64_t index) {
+  if (constants.places[index])
+    return *constants.places[index];
+  int64_t offset = pool.add(constants.planned[index]);
+  if (!constants.keys[index].empty())
+    made->emplace(constants.keys[index], offset);
+  return offset;
 }
 
 /// Adds the layers in their order, as soon as their constants exist: packed
@@ -252,7 +309,8 @@ Status PackageAssembler::add(runtime::Program &program,
     pool.reserve(guessConstantBytes(layers));
   std::vector<Kernel *> missing;
   collectKernels(layers, missing);
-  LayerBinder binder(std::move(layers), pool, program.layers);
+  LayerBinder binder(std::move(layers), pool, remembers ? &made : nullptr,
+                     program.layers);
   // Kernels come first, since they take longest.
   std::vector<std::function<Status()>> jobs;
   for (Kernel *kernel : missing)

@@ -77,11 +77,18 @@ planLayer(const std::string &name, const Problem &problem, const Solver &solver,
 /// Describes a tensor at the border of the package.
 runtime::TensorInfo makeTensorInfo(std::string name, const TensorDesc &desc);
 
+/// The places of constants that earlier programs made, by what they were made
+/// of and how.
+using MadeConstants = std::map<std::string, int64_t>;
+
 /// Collects the kernels and constants of planned programs, so that programs of
 /// one package share them.
 class PackageAssembler {
 public:
-  explicit PackageAssembler(KernelCompiler &compiler) : compiler(compiler) {}
+  /// `remembers` if there will be several programs, which make the same
+  /// constants again and again.
+  explicit PackageAssembler(KernelCompiler &compiler, bool remembers = false)
+      : compiler(compiler), remembers(remembers) {}
 
   /// Adds the layers to a program that has none yet: compiles their kernels,
   /// packs their constants and binds their buffers. The result does not depend
@@ -107,6 +114,8 @@ private:
   /// By their symbols.
   std::map<std::string, Kernel> kernels;
   ConstantPool pool;
+  bool remembers;
+  MadeConstants made;
 };
 
 /// Makes a package of one program.

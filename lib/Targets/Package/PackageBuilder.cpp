@@ -460,7 +460,8 @@ Result<Package> tarpon::buildPackage(func::FuncOp function,
 SizedPackageBuilder::SizedPackageBuilder(
     std::vector<runtime::Dimension> dimensions, KernelCompiler &compiler)
     : compiler(compiler),
-      assembler(std::make_unique<PackageAssembler>(compiler)),
+      assembler(std::make_unique<PackageAssembler>(compiler,
+                                                   /*remembers=*/true)),
       dimensions(std::move(dimensions)) {}
 
 SizedPackageBuilder::~SizedPackageBuilder() = default;

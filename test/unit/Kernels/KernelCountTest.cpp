@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Shapes are run-time parameters, so that a network needs few kernels and
-// another batch size hardly any others: those of Strassen's scheme, whose blocks
-// of few rows have one of four tiles and one or two levels.
+// another batch size hardly any others: those of Strassen's scheme, whose
+// blocks of few rows have one of four tiles and one or two levels.
 //
 //===----------------------------------------------------------------------===//
 

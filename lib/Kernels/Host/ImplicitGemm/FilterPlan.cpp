@@ -297,6 +297,22 @@ PackedFilter igemm::addConstantFilter(SolutionPlan &plan,
   return packed;
 }
 
+/// What the packed bytes of filters depend on beside their own.
+static std::string describePacking(const KernelSpec &spec, const Geometry &g,
+                                   const FilterStrides &strides,
+                                   int64_t filters) {
+  PackedShape shape = getPackedShape(spec, g);
+  std::string text = "igemm";
+  for (int64_t number :
+       {static_cast<int64_t>(spec.arith),
+        static_cast<int64_t>(spec.filterDtype), spec.tileN, g.groups,
+        g.channels, g.outChannels, g.taps(), shape.runs, shape.runElements,
+        shape.unitsPerRun, shape.units, strides.outChannel, strides.channel,
+        strides.tap, filters})
+    text += " " + std::to_string(number);
+  return text;
+}
+
 static PackedFilter packConstant(SolutionPlan &plan, const Problem &problem,
                                  const KernelSpec &spec, const Geometry &g,
                                  const FilterStrides &strides,
@@ -306,6 +322,7 @@ static PackedFilter packConstant(SolutionPlan &plan, const Problem &problem,
                      [=](ArrayRef<char> bytes) {
                        return packFilter(spec, g, strides, bytes);
                      });
+  panels.key = describePacking(spec, g, strides, filters);
   return addConstantFilter(plan, problem, spec, g, strides, filters,
                            std::move(panels));
 }

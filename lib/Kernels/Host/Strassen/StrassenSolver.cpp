@@ -96,6 +96,8 @@ public:
                              const TargetInfo &target) const override;
   PerfConfig defaultConfig(const Problem &problem,
                            const TargetInfo &target) const override;
+  PerfConfig configLike(const Problem &problem, const TargetInfo &target,
+                        const PerfConfig &like) const override;
   std::vector<PerfConfig> configs(const Problem &problem,
                                   const TargetInfo &target) const override;
   bool isValidConfig(const Problem &problem, const TargetInfo &target,
@@ -194,17 +196,17 @@ static SmallVector<std::pair<int64_t, int64_t>> listTiles() {
   return tiles;
 }
 
-/// The tile of models without tuning: each one is a kernel to compile, so that
-/// all sizes share a few. With three vectors a power of two, as numbers of
-/// tokens often are, and half of the tallest tile, which divides images of 14 and
-/// 28 pixels with AVX-512.
-static RankedTile chooseDefaultTile(const TargetInfo &target,
-                                    const Sizes &sizes) {
+/// The tiles of models without tuning, the best one first: each one is a kernel
+/// to compile, so that all sizes share a few. With three vectors a power of
+/// two, as numbers of tokens often are, and half of the tallest tile, which
+/// divides images of 14 and 28 pixels with AVX-512.
+static std::vector<RankedTile> rankDefaultTiles(const TargetInfo &target,
+                                                const Sizes &sizes) {
   int64_t rows = (target.vectorRegisters - 3) / 2;
   auto power = static_cast<int64_t>(
       llvm::bit_floor(static_cast<uint64_t>(target.vectorRegisters - 4) / 3));
-  return rankTiles(target, sizes, {{rows, 2}, {rows * 3 / 4, 2}, {power, 3}, {rows / 2, 3}})
-      .front();
+  return rankTiles(target, sizes,
+                   {{rows, 2}, {rows * 3 / 4, 2}, {power, 3}, {rows / 2, 3}});
 }
 
 static PerfConfig makeConfig(const TargetInfo &target, const Sizes &sizes,
@@ -266,7 +268,7 @@ struct Choice {
 static Choice choose(const Problem &problem, const TargetInfo &target,
                      int64_t levels) {
   Sizes sizes = getSizes(problem, target, levels);
-  RankedTile tile = chooseDefaultTile(target, sizes);
+  RankedTile tile = rankDefaultTiles(target, sizes).front();
   return {levels, tile,
           estimateTime(target, sizes, makeStrassenScheme(levels), tile)};
 }
@@ -288,6 +290,18 @@ PerfConfig Strassen::defaultConfig(const Problem &problem,
   Choice best = choose(problem, target);
   return makeConfig(target, getSizes(problem, target, best.levels), best.levels,
                     best.tile);
+}
+
+/// The weights are packed alike for all sizes.
+PerfConfig Strassen::configLike(const Problem &problem,
+                                const TargetInfo &target,
+                                const PerfConfig &like) const {
+  int64_t levels = like.get("levels");
+  Sizes sizes = getSizes(problem, target, levels);
+  for (const RankedTile &tile : rankDefaultTiles(target, sizes))
+    if (tile.n == like.get("tile_n"))
+      return makeConfig(target, sizes, levels, tile);
+  return like;
 }
 
 std::vector<PerfConfig> Strassen::configs(const Problem &problem,
@@ -388,6 +402,17 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
   return launch;
 }
 
+/// What the packed weights depend on beside their bytes.
+static std::string describePacking(const KernelSpec &spec, const Sizes &sizes,
+                                   const igemm::FilterStrides &strides) {
+  std::string text = "strassen";
+  for (int64_t number :
+       {spec.levels, spec.tile.tileN, sizes.depth, sizes.columns,
+        sizes.blockColumns, strides.outChannel, strides.channel})
+    text += " " + std::to_string(number);
+  return text;
+}
+
 SolutionPlan Strassen::plan(const Problem &problem, const TargetInfo &target,
                             const PerfConfig &config) const {
   KernelSpec spec(problem, target, config, getGeometry(problem));
@@ -403,8 +428,10 @@ SolutionPlan Strassen::plan(const Problem &problem, const TargetInfo &target,
   SolutionPlan plan;
   plan.launches.push_back(std::move(launch));
   plan.constants.push_back({[=](const ConstantOperands &operands) {
-    return packWeights(spec, sizes, strides, operands[1]);
-  }});
+                              return packWeights(spec, sizes, strides,
+                                                 operands[1]);
+                            },
+                            describePacking(spec, sizes, strides)});
   plan.constants.push_back(igemm::makeConstant(makeResultTable(spec.scheme)));
   return plan;
 }
