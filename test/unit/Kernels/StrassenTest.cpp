@@ -161,6 +161,9 @@ TEST(Strassen, saysWhatItDoesNotTake) {
   EXPECT_EQ(getReason("matmul(2x48xf32, 48x64xf32:const)->2x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "needs halves of the depth in whole lines");
+  EXPECT_EQ(getReason("matmul(2x4096xf32, 4096x4096xf32:const)->2x4096xf32 "
+                      "{transpose_lhs=0 transpose_rhs=0}"),
+            "would pack more than 64 MiB of weights");
   EXPECT_EQ(getReason("matmul(1x64xf32, 64x64xf32:const)->1x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "needs two rows, and two vectors of columns");
@@ -197,6 +200,10 @@ TEST(Strassen, ConfigsAreChecked) {
   EXPECT_TRUE(isValid("block_m=1,levels=1,tile_m=4,tile_n=8"));
   EXPECT_FALSE(isValid("block_m=1,levels=2,tile_m=4,tile_n=8"))
       << "a quarter of the depth is no whole line";
+  EXPECT_FALSE(getSolver().isValidConfig(
+      makeMatMul(16, 2048, 4096), target,
+      *PerfConfig::parse("block_m=1,levels=2,tile_m=4,tile_n=8")))
+      << "too much memory";
   EXPECT_FALSE(isValid("block_m=1,levels=0,tile_m=4,tile_n=8"));
   EXPECT_FALSE(isValid("block_m=1,levels=3,tile_m=4,tile_n=8"));
   EXPECT_FALSE(isValid("block_m=0,levels=1,tile_m=4,tile_n=8"));

@@ -83,8 +83,22 @@ static Applicability checkMatMul(const Problem &problem) {
   return Applicability::yes();
 }
 
-static bool fitsLevels(const Geometry &g, int64_t levels) {
+static bool fitsLines(const Geometry &g, int64_t levels) {
   return g.channels % (igemm::kLineUnits * getParts(levels)) == 0;
+}
+
+/// Packed weights take 7/4 of their memory with one level, and three times as
+/// much with two. Those of large language models would not fit any more.
+static bool fitsMemory(const Geometry &g, int64_t levels) {
+  constexpr int64_t kMostBytes = int64_t(64) << 20;
+  BilinearScheme scheme = makeStrassenScheme(levels);
+  return g.channels * g.outChannels * igemm::kUnitBytes / scheme.blocks() *
+             scheme.rank() <=
+         kMostBytes;
+}
+
+static bool fitsLevels(const Geometry &g, int64_t levels) {
+  return fitsLines(g, levels) && fitsMemory(g, levels);
 }
 
 namespace {
@@ -120,8 +134,10 @@ Applicability Strassen::isApplicable(const Problem &problem,
   if (problem.operands[0].dtype != runtime::DType::F32)
     return Applicability::no("multiplies f32 only");
   Geometry g = getGeometry(problem);
-  if (!fitsLevels(g, 1))
+  if (!fitsLines(g, 1))
     return Applicability::no("needs halves of the depth in whole lines");
+  if (!fitsMemory(g, 1))
+    return Applicability::no("would pack more than 64 MiB of weights");
   if (g.width < kParts || g.outChannels < kParts * target.lanes())
     return Applicability::no("needs two rows, and two vectors of columns");
   return igemm::isSupported(problem, target, g);
