@@ -14,6 +14,9 @@
 #include "GpuSolvers.h"
 #include "WorkgroupSolver.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tarpon;
 
@@ -64,6 +67,19 @@ void GpuElementwiseKernel::emit(KernelBuilder &b) const {
   });
 }
 
+/// Returns true if an i32 holds each attribute of the operations, or they are
+/// floats of 32 bits.
+static bool hasNarrowParams(const Problem &problem) {
+  ComputeKind kind = computeKindOf(problem);
+  if (kind == ComputeKind::F32)
+    return true;
+  std::vector<int64_t> params;
+  if (isElementwiseOp(problem.op))
+    appendStepParams(problem.op, problem.attrs, kind, params);
+  EpilogueEmitter::appendParams(problem, params);
+  return llvm::all_of(params, llvm::isInt<32>);
+}
+
 Applicability
 GpuElementwise::isApplicable(const Problem &problem,
                              const TargetInfo & /*target*/) const {
@@ -87,6 +103,8 @@ GpuElementwise::isApplicable(const Problem &problem,
   if (problem.result.layout.kind == Layout::Blocked && needsChannels(problem))
     return Applicability::no("an operand follows the channels of a blocked "
                              "layout");
+  if (!hasNarrowParams(problem))
+    return Applicability::no("needs a parameter of 64 bits");
   if (Applicability answer = checkIndexable(problem); !answer)
     return answer;
   return VectorOutput::checkAnyKind(problem);

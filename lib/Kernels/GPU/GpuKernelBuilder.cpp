@@ -87,9 +87,22 @@ Value GpuKernelBuilder::getBuffer(int64_t index) {
   return function.getArgument(index);
 }
 
+void GpuKernelBuilder::setWideParams(ArrayRef<int64_t> indices) {
+  wideParams.assign(indices.begin(), indices.end());
+}
+
 Value GpuKernelBuilder::getParam(int64_t index) {
-  return arith::ExtSIOp::create(*this, getI64Type(),
-                                function.getArgument(shape.buffers + index));
+  auto widen = [&](Value half) -> Value {
+    return arith::ExtSIOp::create(*this, getI64Type(), half);
+  };
+  Value low = function.getArgument(shape.buffers + index);
+  const auto *wide = llvm::find(wideParams, index);
+  if (wide == wideParams.end())
+    return widen(low);
+  Value high = function.getArguments().take_back(wideParams.end() - wide)[0];
+  Value zeroExtended = arith::ExtUIOp::create(*this, getI64Type(), low);
+  Value shifted = arith::ShLIOp::create(*this, widen(high), cst(32));
+  return arith::OrIOp::create(*this, shifted, zeroExtended);
 }
 
 Value GpuKernelBuilder::getFloatParam(int64_t index) {

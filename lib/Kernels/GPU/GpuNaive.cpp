@@ -13,8 +13,10 @@
 
 #include "GpuSolvers.h"
 #include "tarpon/Kernels/GPU/GpuKernelBuilder.h"
+#include "tarpon/Problem/ComputeKind.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
@@ -44,8 +46,6 @@ public:
       // A workgroup's tasks have no memory of their own except LDS.
       if (launch.scratchBytes > 0)
         return Applicability::no("needs scratch memory for a task");
-      if (!llvm::all_of(launch.params, fitsParam))
-        return Applicability::no("needs a parameter of 64 bits");
     }
     return Applicability::yes();
   }
@@ -68,10 +68,17 @@ public:
     SolutionPlan plan = getReferenceSolver().plan(problem, target, {});
     for (LaunchPlan &launch : plan.launches) {
       KernelSource &kernel = launch.kernel;
+      SmallVector<int64_t> wide;
+      if (computeKindOf(problem) != ComputeKind::F32)
+        wide = splitWideParams(launch);
       kernel.symbol = "gpu_" + kernel.symbol;
+      for (int64_t index : wide)
+        kernel.symbol += (Twine("_wide") + Twine(index)).str();
       kernel.workgroup = kWorkgroup;
-      kernel.emit = [emit = std::move(kernel.emit)](KernelBuilder &b) {
-        static_cast<GpuKernelBuilder &>(b).shareTasks(kGroupsPerTask);
+      kernel.emit = [emit = std::move(kernel.emit), wide](KernelBuilder &b) {
+        auto &builder = static_cast<GpuKernelBuilder &>(b);
+        builder.shareTasks(kGroupsPerTask);
+        builder.setWideParams(wide);
         emit(b);
       };
       launch.tasks *= kGroupsPerTask;
@@ -86,10 +93,20 @@ private:
            std::numeric_limits<int32_t>::max() - kWorkgroup * kGroupsPerTask;
   }
 
-  /// Returns true for an i32 or the bits of an f32.
-  static bool fitsParam(int64_t param) {
-    return param >= std::numeric_limits<int32_t>::min() &&
-           param <= std::numeric_limits<uint32_t>::max();
+  /// Keeps the lower halves of parameters that no i32 holds, and appends their
+  /// upper halves. Returns their indices. Those of problems in f32 are the bits
+  /// of negative floats.
+  static SmallVector<int64_t> splitWideParams(LaunchPlan &launch) {
+    SmallVector<int64_t> wide;
+    for (auto [index, param] : llvm::enumerate(launch.params))
+      if (!llvm::isInt<32>(param))
+        wide.push_back(static_cast<int64_t>(index));
+    for (int64_t index : wide) {
+      int64_t param = launch.params[index];
+      launch.params[index] = static_cast<int32_t>(param);
+      launch.params.push_back(param >> 32);
+    }
+    return wide;
   }
 
   static constexpr int64_t kWorkgroup = 256;

@@ -21,6 +21,9 @@ static constexpr OpKind kBinary[] = {OpKind::Add,   OpKind::Sub, OpKind::Mul,
 static constexpr OpKind kBits[] = {OpKind::BitAnd, OpKind::BitOr,
                                    OpKind::BitXor, OpKind::ShiftLeft,
                                    OpKind::ShiftRight};
+/// The ops that models apply to bools.
+static constexpr OpKind kOfBools[] = {OpKind::BitAnd, OpKind::BitOr,
+                                      OpKind::BitXor, OpKind::Equal};
 
 /// The unary ops that integers have, and those of floats only.
 static constexpr OpKind kGeneral[] = {OpKind::Abs,       OpKind::Clip,
@@ -121,10 +124,21 @@ Problem ProblemGenerator::makeElementwise() {
   chooseTypes(problem);
   if (!isInteger) {
     addEpilogue(problem);
+    if (chance(8)) {
+      for (int i = 0; i < problem.rootOperands; ++i)
+        setType(problem.operands[i], DType::F64, false);
+      setType(problem.result, DType::F64, false);
+    }
     return problem;
   }
   DType dtype = oneOf(
       {DType::I32, DType::I64, DType::U8, DType::I8, DType::U64, DType::I16});
+  if (dtype == DType::I32 && chance(40))
+    dtype = DType::U32;
+  if (problem.op == OpKind::Clip && chance(50))
+    problem.attrs = {{"low", {-3e9}}, {"high", {oneOf({7.0, 4e9, 5e9})}}};
+  if (llvm::is_contained(kOfBools, problem.op) && chance(40))
+    dtype = DType::Bool;
   for (TensorDesc &operand : problem.operands)
     setType(operand, dtype, false);
   setType(problem.result, dtype, false);

@@ -115,7 +115,14 @@ static constexpr MakeProblem kAreas[] = {
     makeReduceProblem,
     makeWinogradProblem,
     makeHalfWinogradProblem,
-    makeProducerProblem};
+    makeProducerProblem,
+    makeBlockMatMulProblem,
+    [](ProblemGenerator &generator) { return generator.makeElementwise(); },
+    makeIndexProblem,
+    makeRecurrentProblem,
+    makeSampleProblem};
+
+size_t test::getNumGpuAreas() { return std::size(kAreas); }
 
 Problem test::makeGpuProblem(size_t area, uint64_t seed) {
   ProblemGenerator generator(seed);

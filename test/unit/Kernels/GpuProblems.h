@@ -42,6 +42,9 @@ struct GpuCase {
   std::string describe() const;
 };
 
+/// The number of areas, which are counted from 0.
+size_t getNumGpuAreas();
+
 /// The problem of that area and seed, if the area exists.
 Problem makeGpuProblem(size_t area, uint64_t seed);
 

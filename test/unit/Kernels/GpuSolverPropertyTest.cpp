@@ -9,18 +9,13 @@
 // dtype and layout that it takes, on the emulated device, which also looks for
 // races and for accesses outside of buffers.
 //
-// TARPON_TEST_GPU_PROBLEMS: how many of each (16, which gfx942, gfx1100 and
-// sm_90a share; 300 for a long run, which every GPU does); TARPON_TEST_SEED:
-// the first one; TARPON_TEST_GPU_SOLVER: the only solver to be tested.
+// TARPON_TEST_GPU_PROBLEMS: how many of each (16; 300 for a long run);
+// TARPON_TEST_GPU_SOLVER: the only solver to be tested; GpuPropertyTest.h has
+// the rest.
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuProblems.h"
-#include "SolverTest.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MathExtras.h"
-#include "gtest/gtest.h"
+#include "GpuPropertyTest.h"
 
 #include <iostream>
 #include <map>
@@ -71,57 +66,11 @@ const std::map<std::string, std::vector<std::string>> &getClaims() {
   return claims;
 }
 
-class GpuSolverProperty : public testing::TestWithParam<const char *> {
+class GpuSolverProperty : public GpuPropertyTest {
 protected:
-  void SetUp() override;
-  void check(const GpuCase &drawn);
+  GpuSolverProperty() : GpuPropertyTest(/*shortRun=*/16) {}
   void checkCounts(const GpuProblems &problems);
-
-  uint64_t wanted = 0, firstSeed = 0;
-  std::unique_ptr<SolverRunner> host, gpu;
 };
-
-void GpuSolverProperty::SetUp() {
-  constexpr uint64_t kShortRun = 16;
-  wanted = getNumber("TARPON_TEST_GPU_PROBLEMS", kShortRun);
-  std::string name = GetParam();
-  firstSeed = getNumber("TARPON_TEST_SEED", 1);
-  if (wanted <= kShortRun) {
-    static constexpr const char *kTested[] = {"gfx942", "gfx1100", "sm_90a"};
-    auto index = llvm::find(kTested, name) - std::begin(kTested);
-    if (index == std::ssize(kTested))
-      GTEST_SKIP() << "tested in long runs";
-    // Each of them has a share of the problems.
-    wanted = llvm::divideCeil(wanted, std::size(kTested));
-    firstSeed += index * 1000000;
-  }
-  auto hostRunner = SolverRunner::create("native");
-  ASSERT_TRUE(hostRunner) << hostRunner.message();
-  auto gpuRunner = SolverRunner::createEmulated(name);
-  ASSERT_TRUE(gpuRunner) << gpuRunner.message();
-  host = std::move(*hostRunner);
-  gpu = std::move(*gpuRunner);
-}
-
-void GpuSolverProperty::check(const GpuCase &drawn) {
-  SCOPED_TRACE(drawn.describe());
-  auto expected =
-      host->run(drawn.problem, getReferenceSolver(), {}, {}, drawn.seed);
-  ASSERT_TRUE(expected) << expected.message();
-  for (const Solver *solver : drawn.solvers) {
-    std::vector<PerfConfig> configs =
-        pickConfigs(*solver, drawn.problem, gpu->getTarget(), drawn.seed);
-    EXPECT_FALSE(configs.empty()) << solver->id().str();
-    for (const PerfConfig &config : configs) {
-      SCOPED_TRACE(solver->id().str() + " {" + config.str() + "}");
-      auto actual = gpu->run(drawn.problem, *solver, config, {}, drawn.seed);
-      ASSERT_TRUE(actual) << actual.message();
-      EXPECT_EQ(
-          compare(drawn.problem, *actual, *expected, getStorageUlps(*solver)),
-          "");
-    }
-  }
-}
 
 void GpuSolverProperty::checkCounts(const GpuProblems &problems) {
   for (const auto &[solver, kinds] : getClaims())
@@ -158,8 +107,7 @@ TEST_P(GpuSolverProperty, agreesWithReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpus, GpuSolverProperty,
-                         testing::Values("gfx90a", "gfx942", "gfx950",
-                                         "gfx1100", "gfx1201", "sm_90a"),
+                         testing::ValuesIn(kEmulatedGpus),
                          [](const auto &info) {
                            return std::string(info.param);
                          });

@@ -40,6 +40,7 @@ static Problem makeWhere(ProblemGenerator &g) {
   }
   g.chooseTypes(problem);
   g.setType(problem.operands[0], DType::Bool, false);
+  g.moveIntegers(problem, llvm::MutableArrayRef(problem.operands).drop_front());
   return problem;
 }
 
@@ -57,6 +58,7 @@ static Problem makeGather(ProblemGenerator &g) {
   g.chooseTypes(problem);
   ProblemGenerator::passElementsOn(problem);
   problem.operands[1] = makeIntegers(g, indices, DType::I64);
+  g.moveIntegers(problem, llvm::MutableArrayRef(problem.operands).take_front());
   return problem;
 }
 

@@ -319,6 +319,16 @@ Problem ProblemGenerator::makeLrn() {
 // Movement
 //===----------------------------------------------------------------------===//
 
+void ProblemGenerator::moveIntegers(Problem &problem,
+                                    llvm::MutableArrayRef<TensorDesc> moved) {
+  if (!chance(20))
+    return;
+  DType dtype = oneOf({DType::Bool, DType::I32, DType::I64});
+  for (TensorDesc &operand : moved)
+    setType(operand, dtype, false);
+  setType(problem.result, dtype, false);
+}
+
 Problem ProblemGenerator::makeConcat() {
   Problem problem;
   problem.op = OpKind::Concat;
@@ -350,6 +360,7 @@ Problem ProblemGenerator::makeConcat() {
     problem.result.quantized = problem.operands[0].quantized;
     problem.result.scales = problem.operands[0].scales;
     problem.result.zeroPoint = problem.operands[0].zeroPoint;
+    moveIntegers(problem, problem.operands);
   } else {
     addEpilogue(problem);
   }
@@ -376,6 +387,7 @@ Problem ProblemGenerator::makeTranspose() {
     setType(problem.operands[0], oneOf({DType::I64, DType::I32, DType::F64}),
             false);
   passElementsOn(problem);
+  moveIntegers(problem, problem.operands);
   return problem;
 }
 
@@ -410,6 +422,7 @@ Problem ProblemGenerator::makeReshape() {
       makeTensor({shape[0], shape[1] * shape[2] * shape[3]}, Layout());
   chooseTypes(problem);
   passElementsOn(problem);
+  moveIntegers(problem, problem.operands);
   return problem;
 }
 

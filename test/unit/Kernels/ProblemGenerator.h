@@ -10,6 +10,8 @@
 
 #include "tarpon/Problem/Problem.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <random>
 
 namespace tarpon::test {
@@ -22,6 +24,7 @@ public:
   explicit ProblemGenerator(uint64_t seed) : random(seed) {}
 
   Problem next();
+  Problem makeElementwise(); ///< ElementwiseProblems.cpp
 
   // The parts that generators of other files use.
   int64_t pick(int64_t low, int64_t high); ///< both included
@@ -44,6 +47,9 @@ public:
   /// Chooses dtypes for operands and result that a graph may have.
   void chooseTypes(Problem &problem);
   void addEpilogue(Problem &problem);
+  /// Now and then, makes a movement's operands integers or bools that it passes
+  /// on.
+  void moveIntegers(Problem &problem, llvm::MutableArrayRef<TensorDesc> moved);
   /// The attributes of an elementwise op. (ElementwiseProblems.cpp)
   static ProblemAttrs makeStepAttrs(OpKind op);
   /// Gives the result the elements of the first operand.
@@ -62,7 +68,6 @@ private:
   Problem makeGrouped();   ///< ConvProblems.cpp
   Problem makePool();
   Problem makeGlobalPool();
-  Problem makeElementwise(); ///< in ElementwiseProblems.cpp
   Problem makeBatchNorm();
   Problem makeSoftmax();
   Problem makeLrn();

@@ -50,6 +50,9 @@ Problem ProblemGenerator::makePad() {
     setType(problem.operands[0],
             oneOf({DType::I64, DType::I32, DType::F64, DType::I8}), false);
   passElementsOn(problem);
+  moveIntegers(problem, problem.operands);
+  if (problem.result.dtype == DType::I64)
+    problem.attrs["value"] = {oneOf({-7.0, 3e9, 5e9})};
   return problem;
 }
 

@@ -68,6 +68,9 @@ public:
   /// lanes of all of them. The launch must have that many workgroups per task.
   /// They have no LDS in common.
   void shareTasks(int64_t groups);
+  /// From here on, the parameters of these indices have 64 bits, the upper half
+  /// of which the last parameters hold, in the same order.
+  void setWideParams(llvm::ArrayRef<int64_t> indices);
 
   /// The workgroup's LDS.
   Value getLds();
@@ -82,6 +85,7 @@ private:
   const GpuInstructions &instructions;
   GpuKernelShape shape;
   int64_t groupsPerTask = 1;
+  llvm::SmallVector<int64_t> wideParams;
   /// The target as host emission sees it: with vectors of one lane.
   TargetInfo scalarTarget;
   mlir::gpu::GPUFuncOp function;
