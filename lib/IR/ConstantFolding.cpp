@@ -275,10 +275,10 @@ Attribute tarpon::detail::foldDequantize(Attribute operand,
                     bytes(stored.size() * sizeof(float));
   auto *value = reinterpret_cast<float *>(bytes.data());
   for (auto [index, byte] : llvm::enumerate(stored))
-    *value++ = scales.getValue(quantized.isSigned()
-                                   ? static_cast<int8_t>(byte)
-                                   : static_cast<uint8_t>(byte),
-                               index);
+    *value++ =
+        scales.getValue(quantized.isSigned() ? static_cast<int8_t>(byte)
+                                             : static_cast<uint8_t>(byte),
+                        index);
   return makeConstantAttr(type, std::move(bytes));
 }
 

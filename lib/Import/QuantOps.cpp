@@ -385,8 +385,8 @@ static Value dequantizeConstant(OnnxNode &node, ElementsAttr attr,
 static std::optional<QuantParams> centre(const QuantParams &params) {
   int64_t middle = params.storage == DType::U8 ? 128 : 0;
   bool isByte = params.storage == DType::U8 || params.storage == DType::I8;
-  if (!isByte || params.grid.blockSize ||
-      !llvm::all_equal(params.zeroPoints) || params.zeroPoints[0] != middle)
+  if (!isByte || params.grid.blockSize || !llvm::all_equal(params.zeroPoints) ||
+      params.zeroPoints[0] != middle)
     return std::nullopt;
   QuantParams centred = params;
   centred.storage = DType::I8;

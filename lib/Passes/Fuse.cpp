@@ -93,7 +93,8 @@ static bool isDequantize(Operation *op) {
 /// Returns true if the op computes in f32 whatever its operands are stored in.
 /// Others have kernels for certain types of operands and results.
 static bool computesInF32(Operation *op) {
-  return !isa<ConvertOp, QuantizableInterface>(op);
+  return isa<AvgPoolOp, GlobalAvgPoolOp>(op) ||
+         !isa<ConvertOp, QuantizableInterface>(op);
 }
 
 /// Returns true if kernels of the root store their f32 result in 8 bits, too.

@@ -195,7 +195,8 @@ struct Requantize : OpRewritePattern<ConvertOp> {
 
 /// Returns true if integer kernels read the constant as the op's filter.
 static bool isFilter(Value stored, int64_t channelAxis) {
-  auto type = cast<quant::QuantizedType>(getTensorType(stored).getElementType());
+  auto type =
+      cast<quant::QuantizedType>(getTensorType(stored).getElementType());
   if (!getConstantValue(stored) || !type.isSigned())
     return false;
   if (auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(type))
@@ -217,9 +218,7 @@ struct RaiseProduct : OpRewritePattern<OpTy> {
     if (getConstantValue(data) || !takesIntegers(op) ||
         !isFilter(filter, op.getFilterChannelAxis()))
       return rewriter.notifyMatchFailure(op, "has no integer kernel");
-    rewriter.modifyOpInPlace(op, [&] {
-      op->setOperands({data, filter});
-    });
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands({data, filter}); });
     return success();
   }
 

@@ -31,8 +31,7 @@ static Sum nest(const Sum &outer, int64_t outerParts, const Sum &inner,
     for (const Term &b : inner) {
       int64_t row = a.block / outerParts * innerParts + b.block / innerParts;
       int64_t column = a.block % outerParts * innerParts + b.block % innerParts;
-      sum.push_back(
-          {row * outerParts * innerParts + column, a.sign * b.sign});
+      sum.push_back({row * outerParts * innerParts + column, a.sign * b.sign});
     }
   std::stable_sort(sum.begin(), sum.end(), [](const Term &a, const Term &b) {
     return a.sign > b.sign;

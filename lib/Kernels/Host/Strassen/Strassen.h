@@ -64,12 +64,12 @@ struct KernelSpec {
 // NOLINTBEGIN(readability-identifier-naming): they are used as enumerators.
 /// The kernel has the engine's parameters; these have another meaning.
 /// PixelTiles and ChannelTiles are those of one block.
-inline constexpr igemm::Param
-    BlockRows = igemm::InputHeight,        ///< rows of a block
-    BlockColumns = igemm::InputWidth,      ///< columns of a block
-    BlockDepthBytes = igemm::RunElements,  ///< of a row of a block
-    PointBytes = igemm::InputPieceBytes;   ///< from a product's panels to the
-                                           ///< next one's
+inline constexpr igemm::Param BlockRows =
+                                  igemm::InputHeight, ///< rows of a block
+    BlockColumns = igemm::InputWidth,                 ///< columns of a block
+    BlockDepthBytes = igemm::RunElements,             ///< of a row of a block
+    PointBytes = igemm::InputPieceBytes; ///< from a product's panels to the
+                                         ///< next one's
 // NOLINTEND(readability-identifier-naming)
 
 /// Emits the kernel; StrassenEmitter.cpp.

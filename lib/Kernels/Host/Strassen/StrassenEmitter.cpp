@@ -112,16 +112,15 @@ Value StrassenEmitter::emitTask(Value task, Value packed) {
   Value isNew = b.cmp(KernelBuilder::Pred::ne, rowBlock, packed);
   b.forLoop(param(igemm::KBlocks), [&](Value cut) {
     Value firstLine = b.mul(cut, param(igemm::BlockLines));
-    Block block = {
-        firstTile,
-        b.minS(b.add(firstTile, param(igemm::BlockM)),
-               param(igemm::PixelTiles)),
-        firstColumns,
-        b.minS(b.add(firstColumns, param(igemm::BlockN)),
-               param(igemm::ChannelTiles)),
-        firstLine,
-        b.minS(b.add(firstLine, param(igemm::BlockLines)),
-               param(igemm::Lines))};
+    Block block = {firstTile,
+                   b.minS(b.add(firstTile, param(igemm::BlockM)),
+                          param(igemm::PixelTiles)),
+                   firstColumns,
+                   b.minS(b.add(firstColumns, param(igemm::BlockN)),
+                          param(igemm::ChannelTiles)),
+                   firstLine,
+                   b.minS(b.add(firstLine, param(igemm::BlockLines)),
+                          param(igemm::Lines))};
     b.ifThen(b.orI(isCut, isNew), [&] { emitPack(block); });
     b.forLoop(block.firstColumns, block.lastColumns, b.cst(1),
               [&](Value columnTile) { emitColumns(block, columnTile); });
@@ -136,8 +135,8 @@ Value StrassenEmitter::emitTask(Value task, Value packed) {
 void StrassenEmitter::emitPack(const Block &block) {
   Value tileBytes = panelBytes(b.sub(block.lastLine, block.firstLine));
   b.forLoop(block.firstTile, block.lastTile, b.cst(1), [&](Value tile) {
-    Value panel = b.offset(
-        panels, b.mul(b.sub(tile, block.firstTile), tileBytes));
+    Value panel =
+        b.offset(panels, b.mul(b.sub(tile, block.firstTile), tileBytes));
     Value first = b.mul(tile, spec.tile.tileM);
     b.forLoop(b.cst(spec.tile.tileM), [&](Value row) {
       emitRowSums(b.add(first, row), block,
@@ -154,8 +153,8 @@ void StrassenEmitter::emitRowSums(Value row, const Block &block, Value panel) {
   SmallVector<Value> rows;
   for (int64_t part = 0; part < parts; ++part) {
     Value inMatrix = b.add(row, b.mul(param(BlockRows), part));
-    rows.push_back(b.offset(
-        input, b.mul(b.minS(inMatrix, lastRow), param(igemm::InputPixelBytes))));
+    rows.push_back(b.offset(input, b.mul(b.minS(inMatrix, lastRow),
+                                         param(igemm::InputPixelBytes))));
   }
   b.forLoop(block.firstLine, block.lastLine, b.cst(1), [&](Value line) {
     Value to = b.offset(panel, panelBytes(b.sub(line, block.firstLine)));
@@ -225,9 +224,8 @@ void StrassenEmitter::emitProducts(const Block &block, Value columnTile,
     b.forLoop(tiles, [&](Value tile) {
       Ahead ahead = {b.offset(own, b.add(pointWeights, b.mul(tile, partBytes))),
                      advance};
-      SmallVector<Value> product =
-          multiply(b.offset(panel, b.mul(tile, panelBytes(lines))), own, lines,
-                   ahead);
+      SmallVector<Value> product = multiply(
+          b.offset(panel, b.mul(tile, panelBytes(lines))), own, lines, ahead);
       addToBlocks(
           product, number,
           b.offset(sums, b.mul(tile, spec.scheme.blocks() * spec.sumBytes())));
@@ -245,16 +243,16 @@ SmallVector<Value> StrassenEmitter::multiply(Value panel, Value own,
       b.cst(0), lines, b.cst(1), start, [&](Value line, ValueRange lineSums) {
         Value a = b.offset(panel, panelBytes(line));
         Value w = b.offset(own, b.mul(line, kLineUnits * stepBytes));
-        Value next = b.offset(
-            ahead.first, b.mul(b.mul(line, kStepsPerLine), ahead.advance));
-        return b.forLoop(
-            b.cst(0), b.cst(kStepsPerLine), b.cst(1), lineSums,
-            [&](Value step, ValueRange sums) {
-              return emitSteps(b.offset(a, b.mul(step, kUnroll * kUnitBytes)),
+        Value next = b.offset(ahead.first,
+                              b.mul(b.mul(line, kStepsPerLine), ahead.advance));
+        return b.forLoop(b.cst(0), b.cst(kStepsPerLine), b.cst(1), lineSums,
+                         [&](Value step, ValueRange sums) {
+                           return emitSteps(
+                               b.offset(a, b.mul(step, kUnroll * kUnitBytes)),
                                b.offset(w, b.mul(step, kUnroll * stepBytes)),
                                b.offset(next, b.mul(step, ahead.advance)),
                                sums);
-            });
+                         });
       });
 }
 
@@ -286,8 +284,8 @@ void StrassenEmitter::addToBlocks(ArrayRef<Value> product, Value number,
   b.forLoop(first, last, b.cst(kEntryBytes), [&](Value entry) {
     Value at = b.offset(table, entry);
     Value to = b.offset(sums, b.mul(b.load(at, b.i64()), spec.sumBytes()));
-    Value sign = b.broadcast(b.load(b.offset(at, kEntryBytes / 2), b.f32()),
-                             b.lanes());
+    Value sign =
+        b.broadcast(b.load(b.offset(at, kEntryBytes / 2), b.f32()), b.lanes());
     for (Value vector : product) {
       b.store(b.fma(sign, vector, b.load(to, vectorType())), to);
       to = b.offset(to, b.lanes() * kUnitBytes);
@@ -302,8 +300,8 @@ void StrassenEmitter::addToBlocks(ArrayRef<Value> product, Value number,
 void StrassenEmitter::store(const Block &block, Value columnTile, Value sums) {
   int64_t blocks = spec.scheme.blocks();
   b.forLoop(block.firstTile, block.lastTile, b.cst(1), [&](Value tile) {
-    Value ofTile = b.offset(sums, b.mul(b.sub(tile, block.firstTile),
-                                        blocks * spec.sumBytes()));
+    Value ofTile = b.offset(
+        sums, b.mul(b.sub(tile, block.firstTile), blocks * spec.sumBytes()));
     b.forLoop(b.cst(blocks), [&](Value part) {
       storeTile(part, tile, columnTile,
                 b.offset(ofTile, b.mul(part, spec.sumBytes())));
@@ -315,8 +313,7 @@ void StrassenEmitter::storeTile(Value part, Value tile, Value columnTile,
                                 Value sums) {
   int64_t parts = spec.scheme.parts, tileM = spec.tile.tileM;
   Value rowInBlock = b.mul(tile, tileM);
-  Value row =
-      b.add(b.mul(b.div(part, parts), param(BlockRows)), rowInBlock);
+  Value row = b.add(b.mul(b.div(part, parts), param(BlockRows)), rowInBlock);
   Value rows = b.minS(b.sub(param(BlockRows), rowInBlock),
                       b.sub(param(igemm::OutPixels), row));
   Value columnInBlock = b.mul(columnTile, spec.tile.tileN);
@@ -324,16 +321,15 @@ void StrassenEmitter::storeTile(Value part, Value tile, Value columnTile,
       b.add(b.mul(b.rem(part, parts), param(BlockColumns)), columnInBlock);
   Value columns = b.minS(b.sub(param(BlockColumns), columnInBlock),
                          b.sub(param(igemm::OutChannels), column));
-  Value exists =
-      b.andI(b.slt(b.cst(0), rows), b.slt(b.cst(0), columns));
+  Value exists = b.andI(b.slt(b.cst(0), rows), b.slt(b.cst(0), columns));
   b.ifThen(exists, [&] {
     SmallVector<Value> loaded;
     for (int64_t i = 0; i < tileM * vectors(); ++i)
-      loaded.push_back(b.load(b.offset(sums, i * b.lanes() * kUnitBytes),
-                              vectorType()));
-    results->emit(loaded, nullptr,
-                  {b.cst(0), row, b.minS(rows, b.cst(tileM)), column, columns,
-                   tileM});
+      loaded.push_back(
+          b.load(b.offset(sums, i * b.lanes() * kUnitBytes), vectorType()));
+    results->emit(
+        loaded, nullptr,
+        {b.cst(0), row, b.minS(rows, b.cst(tileM)), column, columns, tileM});
   });
 }
 

@@ -31,8 +31,7 @@ static igemm::KernelSpec makeTile(const Problem &problem,
                                   const TargetInfo &target,
                                   const PerfConfig &config,
                                   const igemm::Geometry &geometry) {
-  igemm::KernelSpec tile(problem, target, config, geometry,
-                         {Layout::NHWC, 1});
+  igemm::KernelSpec tile(problem, target, config, geometry, {Layout::NHWC, 1});
   // This kernel does not depend on how the engine would pack the input.
   tile.mergedRows = false;
   return tile;

@@ -111,8 +111,8 @@ Applicability Strassen::isApplicable(const Problem &problem,
                                      const TargetInfo &target) const {
   if (problem.op != OpKind::Conv && problem.op != OpKind::MatMul)
     return Applicability::no("needs a convolution or a matrix product");
-  Applicability answer = problem.op == OpKind::Conv ? checkConv(problem)
-                                                    : checkMatMul(problem);
+  Applicability answer =
+      problem.op == OpKind::Conv ? checkConv(problem) : checkMatMul(problem);
   if (!answer)
     return answer;
   if (problem.operands[0].dtype != runtime::DType::F32)
@@ -143,11 +143,10 @@ static int64_t chooseBlockM(const TargetInfo &target, const Sizes &sizes,
   BilinearScheme scheme = makeStrassenScheme(config.get("levels"));
   int64_t tileM = config.get("tile_m");
   int64_t tiles = divideCeil(sizes.blockRows, tileM);
-  int64_t bytes = scheme.rank() * tileM * chooseBlockLines(sizes) *
-                  igemm::kLineBytes;
+  int64_t bytes =
+      scheme.rank() * tileM * chooseBlockLines(sizes) * igemm::kLineBytes;
   constexpr int64_t kFewTiles = 4;
-  int64_t most =
-      std::clamp(2 * target.l2Bytes / bytes, kFewTiles, kMaxBlock);
+  int64_t most = std::clamp(2 * target.l2Bytes / bytes, kFewTiles, kMaxBlock);
   return divideCeil(tiles, divideCeil(tiles, most));
 }
 
@@ -213,8 +212,7 @@ static double estimateTime(const TargetInfo &target, const Sizes &sizes,
   double additions = 0;
   for (const Product &product : scheme.products)
     additions += static_cast<double>(product.result.size()) / rank;
-  auto depth =
-      static_cast<double>(chooseBlockLines(sizes) * igemm::kLineUnits);
+  auto depth = static_cast<double>(chooseBlockLines(sizes) * igemm::kLineUnits);
   auto columns = static_cast<double>(llvm::alignTo(sizes.blockColumns, tile.n));
   double perThread = columns / std::min<double>(target.threads, columns / 16);
   double overhead = (1 + kStepsPerAddition * additions / depth) *
@@ -299,10 +297,9 @@ bool Strassen::isValidConfig(const Problem &problem, const TargetInfo &target,
 double Strassen::expectedFraction(const Problem &problem,
                                   const TargetInfo &target) const {
   Geometry g = getGeometry(problem);
-  double vectors = static_cast<double>(g.width) *
-                   static_cast<double>(g.channels) *
-                   static_cast<double>(g.outChannels) /
-                   static_cast<double>(target.lanes());
+  double vectors =
+      static_cast<double>(g.width) * static_cast<double>(g.channels) *
+      static_cast<double>(g.outChannels) / static_cast<double>(target.lanes());
   // The share of the peak that the engine's products reach at best.
   constexpr double kProductFraction = 0.9;
   return kProductFraction * vectors / target.threads /
@@ -352,16 +349,14 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
                              const PerfConfig &config, const KernelSpec &spec,
                              const Sizes &sizes) {
   LaunchPlan launch;
-  launch.kernel = {spec.symbol(), [spec](KernelBuilder &b) {
-                     strassen::emitKernel(b, spec);
-                   }};
+  launch.kernel = {spec.symbol(),
+                   [spec](KernelBuilder &b) { strassen::emitKernel(b, spec); }};
   std::vector<int64_t> &params = launch.params;
   params.assign(igemm::NumParams, 0);
   launch.tasks = setParams(params, spec, sizes, getGeometry(problem), target,
                            config.get("block_m"));
   igemm::setResultParams(params, problem, spec.tile);
-  int64_t sums =
-      spec.scheme.blocks() * params[igemm::BlockM] * spec.sumBytes();
+  int64_t sums = spec.scheme.blocks() * params[igemm::BlockM] * spec.sumBytes();
   launch.scratchBytes =
       spec.scheme.rank() * params[PointBytes] +
       (params[igemm::KBlocks] > 1 ? params[igemm::BlockN] : 1) * sums;
