@@ -10,7 +10,6 @@
 #include "ConstantView.h"
 #include "tarpon/IR/ConstantData.h"
 
-#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <algorithm>
@@ -232,6 +231,55 @@ Attribute tarpon::detail::foldConvert(Attribute operand,
                      [&](char *to, const char *from) {
                        result->storeDouble(to, source.loadDouble(from));
                      });
+}
+
+namespace {
+
+/// Which scale an element of a quantised constant has.
+struct StoredScales {
+  SmallVector<float> scales;
+  int64_t zeroPoint = 0;
+  /// The row-major elements that share an index of the scales' dimension.
+  int64_t inner = 1;
+
+  StoredScales(quant::QuantizedType type, ArrayRef<int64_t> shape) {
+    if (auto uniform = dyn_cast<quant::UniformQuantizedType>(type)) {
+      scales = {static_cast<float>(uniform.getScale())};
+      zeroPoint = uniform.getZeroPoint();
+      return;
+    }
+    auto perAxis = cast<quant::UniformQuantizedPerAxisType>(type);
+    llvm::append_range(scales, perAxis.getScales());
+    inner = ShapedType::getNumElements(
+        shape.drop_front(perAxis.getQuantizedDimension() + 1));
+  }
+
+  float getValue(int64_t stored, size_t index) const {
+    return static_cast<float>(stored - zeroPoint) *
+           scales[index / inner % scales.size()];
+  }
+};
+
+} // namespace
+
+Attribute tarpon::detail::foldDequantize(Attribute operand,
+                                         quant::QuantizedType quantized,
+                                         RankedTensorType type) {
+  auto attr = dyn_cast_or_null<ElementsAttr>(operand);
+  if (!attr || type.getEncoding() || !type.getElementType().isF32() ||
+      !isa<quant::UniformQuantizedType, quant::UniformQuantizedPerAxisType>(
+          quantized))
+    return nullptr;
+  StoredScales scales(quantized, type.getShape());
+  std::vector<char> stored = getConstantBytes(attr),
+                    bytes(stored.size() * sizeof(float));
+  auto *value = reinterpret_cast<float *>(bytes.data());
+  for (auto [index, byte] : llvm::enumerate(stored))
+    *value++ =
+        scales.getValue(quantized.isSigned() ? static_cast<int8_t>(byte)
+                                             : static_cast<uint8_t>(byte),
+                        index);
+  return makeConstantAttr(type, std::move(bytes));
 }
 
 //===----------------------------------------------------------------------===//

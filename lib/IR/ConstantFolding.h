@@ -15,6 +15,7 @@
 #ifndef TARPON_LIB_IR_CONSTANTFOLDING_H
 #define TARPON_LIB_IR_CONSTANTFOLDING_H
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -41,6 +42,12 @@ foldBinary(mlir::Attribute lhs, mlir::Attribute rhs,
 /// Converts between float and integer types.
 mlir::Attribute foldConvert(mlir::Attribute operand,
                             mlir::RankedTensorType type);
+
+/// Returns the values in f32 that the integers of a quantised constant stand
+/// for.
+mlir::Attribute foldDequantize(mlir::Attribute operand,
+                               mlir::quant::QuantizedType quantized,
+                               mlir::RankedTensorType type);
 
 /// Gives the elements another shape, sharing the storage.
 mlir::Attribute foldReshape(mlir::Attribute operand,

@@ -537,7 +537,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (input == getType())
     return getInput();
   // The stored integers of a quantised constant are not its values.
-  if (isa<quant::QuantizedType>(input.getElementType()))
-    return nullptr;
+  if (auto type = dyn_cast<quant::QuantizedType>(input.getElementType()))
+    return foldDequantize(adaptor.getInput(), type, getType());
   return foldConvert(adaptor.getInput(), getType());
 }

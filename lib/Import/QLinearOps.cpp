@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Convolution.h"
 #include "OpTable.h"
 #include "Operators.h"
 #include "Quantization.h"
@@ -203,6 +204,66 @@ void importQGemm(OnnxNode &node) {
     return node.setOutput(0, result);
   if (result)
     setQuantized(node, result, 7, 8);
+}
+
+/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
+/// model that spells it out, the passes find the integer computation.
+void importQLinearMatMul(OnnxNode &node) {
+  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
+  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
+  if (!rhs || node.hasFailed())
+    return;
+  OpBuilder &builder = node.getBuilder();
+  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
+                                        builder.getBoolAttr(false));
+  setQuantized(node, product, 6, 7);
+}
+
+/// Adds the bias of a QLinearConv, whose scales are the products of those of
+/// the input and of the filter.
+static Value addIntegerBias(OnnxNode &node, Value result) {
+  Value bias = node.getInput(8);
+  if (!bias || !result)
+    return result;
+  int64_t channels = getShape(result)[1];
+  if (getShape(bias) != ArrayRef(channels)) {
+    node.emitError() << "the bias is " << bias.getType() << ", expected "
+                     << channels << " elements in one dimension";
+    return nullptr;
+  }
+  Type f32 = node.getBuilder().getF32Type();
+  auto spread = [&](Value vector) {
+    SmallVector<int64_t> shape(getShape(result).size(), 1);
+    shape[1] = multiply(getShape(vector));
+    return node.convert(node.reshape(vector, shape), f32);
+  };
+  Value scale =
+      node.create<MulOp>(spread(node.getInput(1)), spread(node.getInput(4)));
+  return node.create<AddOp>(result, node.create<MulOp>(spread(bias), scale));
+}
+
+/// Imports QuantizeLinear of the convolution of two DequantizeLinear.
+void importQLinearConv(OnnxNode &node) {
+  if (multiply(getShape(node.getInput(1))) != 1) {
+    node.emitError() << "the scale of the input is "
+                     << node.getInput(1).getType() << ", expected one number";
+    return;
+  }
+  // Only the operator of com.microsoft has the attribute.
+  bool channelsLast = node.getBool("channels_last", false);
+  Value input = dequantize(node, {0, 1, 2, std::nullopt});
+  if (channelsLast)
+    input = moveChannels(node, input, /*toLast=*/false);
+  std::optional<Convolution> conv;
+  if (input)
+    conv = readConvolution(node, input, node.getInput(3));
+  Value filter = conv ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
+  if (!filter || node.hasFailed())
+    return;
+  Value result = addIntegerBias(node, createConv(node, *conv, input, filter));
+  if (channelsLast)
+    result = moveChannels(node, result, /*toLast=*/true);
+  setQuantized(node, result, 6, 7);
 }
 
 } // namespace tarpon

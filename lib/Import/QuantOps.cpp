@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Activations of 8 bits become tensors of quantised types. Constants are
-// computed here: weights that were exported quantised become f32 constants,
-// which the passes may quantise again. Other element types, blocks, scales that
+// Activations of 8 bits become tensors of quantised types, and so do weights
+// that integer kernels could read, which the passes turn into f32 constants
+// wherever none does. Other constants are computed here: in f32, which the
+// passes may quantise again. Other element types, blocks, scales that
 // are computed, and integers of unknown origin (an input of the model) are
 // arithmetic in f32.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Cast.h"
-#include "Convolution.h"
 #include "OpTable.h"
 #include "Operators.h"
 #include "Quantization.h"
@@ -380,6 +380,42 @@ static Value dequantizeConstant(OnnxNode &node, ElementsAttr attr,
   return node.createConstant(type, std::move(bytes));
 }
 
+/// Returns the parameters with which i8 stores the same numbers around 0, as
+/// integer kernels read weights; none if there are no such parameters.
+static std::optional<QuantParams> centre(const QuantParams &params) {
+  int64_t middle = params.storage == DType::U8 ? 128 : 0;
+  bool isByte = params.storage == DType::U8 || params.storage == DType::I8;
+  if (!isByte || params.grid.blockSize || !llvm::all_equal(params.zeroPoints) ||
+      params.zeroPoints[0] != middle)
+    return std::nullopt;
+  QuantParams centred = params;
+  centred.storage = DType::I8;
+  llvm::fill(centred.zeroPoints, 0);
+  return centred;
+}
+
+/// Returns a convert of the constant, for the passes to find the integers. As
+/// all that is known here would be folded, it is created as it is. Vectors are
+/// no weights of products; null for them and for others that none reads.
+static Value keepIntegers(OnnxNode &node, ElementsAttr attr,
+                          const QuantParams &params) {
+  ArrayRef<int64_t> shape = attr.getShapedType().getShape();
+  std::optional<QuantParams> centred = centre(params);
+  if (!centred || shape.size() < 2 || multiply(shape) == 0)
+    return nullptr;
+  std::vector<char> bytes = getConstantBytes(attr);
+  if (params.storage == DType::U8)
+    for (char &byte : bytes)
+      byte = static_cast<char>(byte ^ 0x80);
+  Value integers = node.createConstant(
+      RankedTensorType::get(shape, getQuantizedType(node, *centred)),
+      std::move(bytes));
+  OpBuilder &builder = node.getBuilder();
+  return ConvertOp::create(builder, node.getLoc(),
+                           RankedTensorType::get(shape, builder.getF32Type()),
+                           integers);
+}
+
 /// Returns the value in front of the QuantizeLinear that made it.
 static Value dequantizeValue(OnnxNode &node, Value input,
                              const QuantInputs &inputs) {
@@ -445,6 +481,8 @@ Value dequantize(OnnxNode &node, const QuantInputs &inputs) {
   std::optional<QuantParams> params = readParams(node, storage, inputs);
   if (!params)
     return nullptr;
+  if (Value result = keepIntegers(node, constant, *params))
+    return result;
   Value result = dequantizeConstant(node, constant, *params);
   recordBlocks(node, result, constant, *params);
   return result;
@@ -509,70 +547,6 @@ void setQuantized(OnnxNode &node, Value result, unsigned scale,
   Type type = params ? getQuantizedType(node, *params) : nullptr;
   if (type)
     node.setOutput(0, node.convert(result, type));
-}
-
-//===----------------------------------------------------------------------===//
-// QLinearMatMul and QLinearConv
-//===----------------------------------------------------------------------===//
-
-/// Imports QuantizeLinear of the product of two DequantizeLinear; as for a
-/// model that spells it out, the passes find the integer computation.
-void importQLinearMatMul(OnnxNode &node) {
-  Value lhs = dequantize(node, {0, 1, 2, /*axis=*/-2});
-  Value rhs = lhs ? dequantize(node, {3, 4, 5, /*axis=*/-1}) : nullptr;
-  if (!rhs || node.hasFailed())
-    return;
-  OpBuilder &builder = node.getBuilder();
-  Value product = node.create<MatMulOp>(lhs, rhs, builder.getBoolAttr(false),
-                                        builder.getBoolAttr(false));
-  setQuantized(node, product, 6, 7);
-}
-
-/// Adds the bias of a QLinearConv, whose scales are the products of those of
-/// the input and of the filter.
-static Value addIntegerBias(OnnxNode &node, Value result) {
-  Value bias = node.getInput(8);
-  if (!bias || !result)
-    return result;
-  int64_t channels = getShape(result)[1];
-  if (getShape(bias) != ArrayRef(channels)) {
-    node.emitError() << "the bias is " << bias.getType() << ", expected "
-                     << channels << " elements in one dimension";
-    return nullptr;
-  }
-  Type f32 = node.getBuilder().getF32Type();
-  auto spread = [&](Value vector) {
-    SmallVector<int64_t> shape(getShape(result).size(), 1);
-    shape[1] = multiply(getShape(vector));
-    return node.convert(node.reshape(vector, shape), f32);
-  };
-  Value scale =
-      node.create<MulOp>(spread(node.getInput(1)), spread(node.getInput(4)));
-  return node.create<AddOp>(result, node.create<MulOp>(spread(bias), scale));
-}
-
-/// Imports QuantizeLinear of the convolution of two DequantizeLinear.
-void importQLinearConv(OnnxNode &node) {
-  if (multiply(getShape(node.getInput(1))) != 1) {
-    node.emitError() << "the scale of the input is "
-                     << node.getInput(1).getType() << ", expected one number";
-    return;
-  }
-  // Only the operator of com.microsoft has the attribute.
-  bool channelsLast = node.getBool("channels_last", false);
-  Value input = dequantize(node, {0, 1, 2, std::nullopt});
-  if (channelsLast)
-    input = moveChannels(node, input, /*toLast=*/false);
-  std::optional<Convolution> conv;
-  if (input)
-    conv = readConvolution(node, input, node.getInput(3));
-  Value filter = conv ? dequantize(node, {3, 4, 5, /*axis=*/0}) : nullptr;
-  if (!filter || node.hasFailed())
-    return;
-  Value result = addIntegerBias(node, createConv(node, *conv, input, filter));
-  if (channelsLast)
-    result = moveChannels(node, result, /*toLast=*/true);
-  setQuantized(node, result, 6, 7);
 }
 
 } // namespace tarpon

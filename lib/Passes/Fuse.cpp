@@ -11,6 +11,10 @@
 // where all its operands are defined: every value inside has one use, which is
 // in the chain.
 //
+// Converts between f32 and 8 bits cost no launch at the borders of a region:
+// the one behind a chain becomes its last op, and those in front are computed
+// by each region that reads them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Regions.h"
@@ -20,6 +24,8 @@
 #include "tarpon/Problem/OpRules.h"
 
 #include "llvm/ADT/SetVector.h"
+
+#include <algorithm>
 
 using namespace mlir;
 using namespace tarpon;
@@ -70,6 +76,33 @@ static bool seesNoOverflow(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Converts of 8 bits
+//===----------------------------------------------------------------------===//
+
+static bool isQuantized(Value value) {
+  return isa<quant::UniformQuantizedType>(
+      getTensorType(value).getElementType());
+}
+
+/// Returns true if the op converts from 8 bits to f32.
+static bool isDequantize(Operation *op) {
+  return isa_and_present<ConvertOp>(op) && isQuantized(op->getOperand(0)) &&
+         isF32(op->getResult(0));
+}
+
+/// Returns true if the op computes in f32 whatever its operands are stored in.
+/// Others have kernels for certain types of operands and results.
+static bool computesInF32(Operation *op) {
+  return isa<AvgPoolOp, GlobalAvgPoolOp>(op) ||
+         !isa<ConvertOp, QuantizableInterface>(op);
+}
+
+/// Returns true if kernels of the root store their f32 result in 8 bits, too.
+static bool mayStoreQuantized(Operation *root) {
+  return computesInF32(root) || accumulates(*root);
+}
+
+//===----------------------------------------------------------------------===//
 // Chains
 //===----------------------------------------------------------------------===//
 
@@ -106,38 +139,55 @@ public:
       if (isa<ElementwiseInterface>(op))
         chains.push_back(takeChain(op));
       else
-        chains.push_back(take(op));
+        chains.push_back(takeStored({take(op)}));
     }
+    // Then those that the regions of their readers compute are unused.
+    std::stable_partition(chains.begin(), chains.end(), [](const Chain &chain) {
+      return !isDequantize(chain.front());
+    });
     return chains;
   }
 
 private:
-  Chain take(Operation *op) {
+  Operation *take(Operation *op) {
     remaining.remove(op);
-    return {op};
+    return op;
   }
 
   Chain takeChain(Operation *root) {
-    Chain chain = take(root);
-    while (Operation *next = getEpilogue(chain.back())) {
-      chain.push_back(next);
-      remaining.remove(next);
-    }
+    Chain chain = {take(root)};
+    while (Operation *next = getEpilogue(chain.back()))
+      chain.push_back(take(next));
+    return takeStored(std::move(chain));
+  }
+
+  /// Adds the convert in which the chain's result is stored.
+  Chain takeStored(Chain chain) {
+    Operation *next = getNext(chain.back());
+    if (next && isa<ConvertOp>(next) && isQuantized(next->getResult(0)) &&
+        isF32(next->getOperand(0)) && mayStoreQuantized(chain.front()))
+      chain.push_back(take(next));
     return chain;
   }
 
   /// Returns the op that can follow `op` in its region, or null.
   Operation *getEpilogue(Operation *op) {
+    Operation *next = getNext(op);
+    bool fits = next && isa<ElementwiseInterface>(next) &&
+                next->getResult(0).getType() == op->getResult(0).getType() &&
+                seesNoOverflow(next);
+    return fits ? next : nullptr;
+  }
+
+  /// Returns the only reader of the op, or null.
+  Operation *getNext(Operation *op) {
     Value value = op->getResult(0);
     // Other results may be used before the op that would be the epilogue, at
     // whose place the region would be.
     if (op->getNumResults() != 1 || !value.hasOneUse())
       return nullptr;
     Operation *next = *value.getUsers().begin();
-    bool fits = isa<ElementwiseInterface>(next) && remaining.contains(next) &&
-                next->getResult(0).getType() == value.getType() &&
-                seesNoOverflow(next);
-    return fits ? next : nullptr;
+    return remaining.contains(next) ? next : nullptr;
   }
 
   llvm::SetVector<Operation *> remaining;
@@ -152,7 +202,7 @@ private:
 /// The operands of the region: the root's, then those of the other ops except
 /// the result of the previous op. A value that is used twice is an operand
 /// twice, so that each position has one meaning.
-static SmallVector<Value> getInputs(ArrayRef<Operation *> chain) {
+static SmallVector<Value> getOperands(ArrayRef<Operation *> chain) {
   SmallVector<Value> inputs(chain.front()->getOperands());
   for (auto [previous, op] : llvm::zip(chain, chain.drop_front()))
     for (Value operand : op->getOperands())
@@ -161,23 +211,52 @@ static SmallVector<Value> getInputs(ArrayRef<Operation *> chain) {
   return inputs;
 }
 
-static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain) {
+/// Returns what the region reads for each operand: in place of converts from 8
+/// bits, which it computes itself, their operands.
+static SmallVector<Value> getInputs(ArrayRef<Operation *> chain,
+                                    ArrayRef<Value> operands, Fusion fusion) {
+  SmallVector<Value> inputs(operands);
+  size_t first =
+      computesInF32(chain.front()) ? 0 : chain.front()->getNumOperands();
+  if (fusion != Fusion::Off)
+    for (Value &input : MutableArrayRef(inputs).drop_front(first))
+      if (isDequantize(input.getDefiningOp()))
+        input = input.getDefiningOp()->getOperand(0);
+  return inputs;
+}
+
+/// Returns the arguments of the block, those that are stored in 8 bits
+/// converted to the type of the operand that they stand for.
+static SmallVector<Value> getLeaves(OpBuilder &builder, Block *block,
+                                    ArrayRef<Value> operands) {
+  SmallVector<Value> leaves;
+  for (auto [argument, operand] :
+       llvm::zip_equal(block->getArguments(), operands))
+    leaves.push_back(builder.createOrFold<ConvertOp>(
+        operand.getLoc(), operand.getType(), argument));
+  return leaves;
+}
+
+static void wrap(IRRewriter &rewriter, ArrayRef<Operation *> chain,
+                 Fusion fusion) {
   Operation *root = chain.front(), *last = chain.back();
-  SmallVector<Value> inputs = getInputs(chain);
+  SmallVector<Value> operands = getOperands(chain),
+                     inputs = getInputs(chain, operands, fusion);
   rewriter.setInsertionPoint(last);
   auto fused =
       FusedOp::create(rewriter, root->getLoc(), last->getResultTypes(), inputs);
   Block *block = rewriter.createBlock(
       &fused.getBody(), {}, TypeRange(ValueRange(inputs)),
       SmallVector<Location>(inputs.size(), root->getLoc()));
-  auto argument = block->getArguments().begin();
+  SmallVector<Value> leaves = getLeaves(rewriter, block, operands);
+  auto *leaf = leaves.begin();
   Value previous;
   for (Operation *op : chain) {
     Operation *clone = rewriter.clone(*op);
     for (OpOperand &operand : clone->getOpOperands()) {
       bool isChain = previous && operand.get() == previous;
       operand.set(isChain ? block->back().getPrevNode()->getResult(0)
-                          : Value(*argument++));
+                          : *leaf++);
     }
     previous = op->getResult(0);
   }
@@ -208,7 +287,11 @@ struct FusePass : tarpon::impl::FusePassBase<FusePass> {
         *fusion == Fusion::Off ? finder.findSingles() : finder.findChains();
     IRRewriter rewriter(&getContext());
     for (ArrayRef<Operation *> chain : chains) {
-      wrap(rewriter, chain);
+      if (isDequantize(chain.front()) && chain.front()->use_empty()) {
+        rewriter.eraseOp(chain.front());
+        continue;
+      }
+      wrap(rewriter, chain, *fusion);
       ++numRegions;
       numEpilogueOps += chain.size() - 1;
     }

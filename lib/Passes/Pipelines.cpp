@@ -34,6 +34,8 @@ static OpPassManager &getFunctionPasses(OpPassManager &pm) {
 void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   OpPassManager &passes = getFunctionPasses(pm);
   passes.addPass(createRaiseChannelShufflesPass());
+  // Folding turns the integers of weights into floats.
+  passes.addPass(createRaiseQuantizedProductsPass());
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createRaiseActivationsPass());
   passes.addPass(createFoldBatchNormPass());

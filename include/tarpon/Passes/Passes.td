@@ -130,6 +130,29 @@ def RaiseChannelShufflesPass : Tarpon_FuncPass<"tarpon-raise-channel-shuffles"> 
   }];
 }
 
+def RaiseQuantizedProductsPass : Tarpon_FuncPass<"tarpon-raise-quantized-products"> {
+  let summary = "Find products of 8-bit integers";
+  let description = [{
+    A conv or matmul of a value and a constant that are both converted to f32
+    from 8 bits reads the integers themselves. The constant has signed integers,
+    zero points of 0, and one scale or those of its result channels:
+
+    ```mlir
+    %0 = tarpon.convert %x : tensor<4x8x!quant.uniform<u8:f32, 0.5:3>> -> tensor<4x8xf32>
+    %1 = tarpon.convert %w : tensor<8x2x!quant.uniform<i8:f32:1, {0.25, 0.5}>> -> tensor<8x2xf32>
+    %2 = tarpon.matmul %0, %1 : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+    // becomes
+    %2 = tarpon.matmul %x, %w : (tensor<4x8x!quant.uniform<u8:f32, 0.5:3>>, tensor<8x2x!quant.uniform<i8:f32:1, {0.25, 0.5}>>) -> tensor<4x2xf32>
+    ```
+
+    Before that, converts to f32 move behind ops that only pass elements on
+    (reshape, transpose, concat, max_pool, pads with 0), and converts to 8 bits
+    in front of them; a convert to 8 bits of one to f32 reads what that reads.
+    Nothing is folded: converts of constants that no product takes are left to
+    tarpon-fold-constants.
+  }];
+}
+
 def SimplifyTransposesPass : Tarpon_FuncPass<"tarpon-simplify-transposes"> {
   let summary = "Merge and drop transposes";
   let description = [{

@@ -106,15 +106,31 @@ func.func @negative_layout() -> tensor<1x2x2xf32, #tarpon.layout<nhwc>> {
 
 // -----
 
-// Storage integers are not values, and quantising is the quantisation's to do.
+// CHECK-LABEL: func @dequantises()
+// CHECK-DAG:     value = dense<[5.000000e-01, -6.400000e+01]> : tensor<2xf32>
+// CHECK-DAG:     value = dense<[-1.000000e+00, 1.265000e+02]> : tensor<2xf32>
+// CHECK-DAG:     value = dense<{{\[\[}}5.000000e-01, -2.500000e-01], [1.000000e+00, 7.500000e-01]]> : tensor<2x2xf32>
+func.func @dequantises() -> (tensor<2xf32>, tensor<2xf32>, tensor<2x2xf32>) {
+  %i = tarpon.constant {value = dense<[1, -128]> : tensor<2xi8>, quantized_type = tensor<2x!quant.uniform<i8:f32, 0.5>>} : tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %u = tarpon.constant {value = dense<[0, -1]> : tensor<2xi8>, quantized_type = tensor<2x!quant.uniform<u8:f32, 0.5:2>>} : tensor<2x!quant.uniform<u8:f32, 0.5:2>>
+  %p = tarpon.constant {value = dense<[[1, -1], [2, 3]]> : tensor<2x2xi8>, quantized_type = tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>} : tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>>
+  %0 = tarpon.convert %i : tensor<2x!quant.uniform<i8:f32, 0.5>> -> tensor<2xf32>
+  %1 = tarpon.convert %u : tensor<2x!quant.uniform<u8:f32, 0.5:2>> -> tensor<2xf32>
+  %2 = tarpon.convert %p : tensor<2x2x!quant.uniform<i8:f32:1, {0.5, 0.25}>> -> tensor<2x2xf32>
+  return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Quantising is the quantisation's to do, and f32 are the values.
 // CHECK-LABEL: func @negative_quantised()
 // CHECK-COUNT-2: tarpon.convert
-func.func @negative_quantised() -> (tensor<2xf32>, tensor<2x!quant.uniform<i8:f32, 0.5>>) {
+func.func @negative_quantised() -> (tensor<2xf16>, tensor<2x!quant.uniform<i8:f32, 0.5>>) {
   %q = tarpon.constant {value = dense<1> : tensor<2xi8>, quantized_type = tensor<2x!quant.uniform<i8:f32, 0.5>>} : tensor<2x!quant.uniform<i8:f32, 0.5>>
   %x = tarpon.constant {value = dense<1.0> : tensor<2xf32>} : tensor<2xf32>
-  %0 = tarpon.convert %q : tensor<2x!quant.uniform<i8:f32, 0.5>> -> tensor<2xf32>
+  %0 = tarpon.convert %q : tensor<2x!quant.uniform<i8:f32, 0.5>> -> tensor<2xf16>
   %1 = tarpon.convert %x : tensor<2xf32> -> tensor<2x!quant.uniform<i8:f32, 0.5>>
-  return %0, %1 : tensor<2xf32>, tensor<2x!quant.uniform<i8:f32, 0.5>>
+  return %0, %1 : tensor<2xf16>, tensor<2x!quant.uniform<i8:f32, 0.5>>
 }
 
 // -----

@@ -260,3 +260,86 @@ func.func @fuses_behind_narrow_weights(%x: tensor<1x64xf32>, %w: tensor<8x2x16xu
   %1 = tarpon.add %0, %b : (tensor<1x8xf32>, tensor<8xf32>) -> tensor<1x8xf32>
   return %1 : tensor<1x8xf32>
 }
+
+// -----
+
+// The result is stored in 8 bits, and what is stored so is read so.
+
+!u8 = !quant.uniform<u8:f32, 0.5:3>
+!i8 = !quant.uniform<i8:f32, 0.25>
+
+// CHECK-LABEL: func @converts_at_the_borders(
+// CHECK-SAME:      %[[X:[^:]+]]: {{.*}}, %[[W:[^:]+]]: {{.*}}, %[[R:[^:]+]]: {{.*}}, %[[B:[^:]+]]: tensor<2xf32>
+// CHECK-NEXT:    %[[F:.+]] = tarpon.fused(%[[A0:.+]] = %[[X]], %[[A1:.+]] = %[[W]], %[[A2:.+]] = %[[B]], %[[A3:.+]] = %[[R]])
+// CHECK-NEXT:      %[[C:.+]] = tarpon.convert %[[A3]]
+// CHECK-NEXT:      %[[M:.+]] = tarpon.matmul %[[A0]], %[[A1]]
+// CHECK-NEXT:      %[[S:.+]] = tarpon.add %[[M]], %[[A2]]
+// CHECK-NEXT:      %[[T:.+]] = tarpon.add %[[S]], %[[C]]
+// CHECK-NEXT:      %[[U:.+]] = tarpon.relu %[[T]]
+// CHECK-NEXT:      %[[Q:.+]] = tarpon.convert %[[U]] : tensor<4x2xf32> -> tensor<4x2x!quant.uniform<u8:f32, 5.000000e-01:3>>
+// CHECK-NEXT:      tarpon.yield %[[Q]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return %[[F]]
+func.func @converts_at_the_borders(%x: tensor<4x3x!u8>, %w: tensor<3x2x!i8>, %r: tensor<4x2x!u8>, %b: tensor<2xf32>) -> tensor<4x2x!u8> {
+  %0 = tarpon.convert %r : tensor<4x2x!u8> -> tensor<4x2xf32>
+  %1 = tarpon.matmul %x, %w : (tensor<4x3x!u8>, tensor<3x2x!i8>) -> tensor<4x2xf32>
+  %2 = tarpon.add %1, %b : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %3 = tarpon.add %2, %0 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  %4 = tarpon.relu %3 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %5 = tarpon.convert %4 : tensor<4x2xf32> -> tensor<4x2x!u8>
+  return %5 : tensor<4x2x!u8>
+}
+
+// -----
+
+// Each reader converts by itself.
+
+!u8 = !quant.uniform<u8:f32, 0.5:3>
+
+// CHECK-LABEL: func @converts_for_each_reader(
+// CHECK:         tarpon.fused(%[[A:.+]] = %[[X:.+]]) :
+// CHECK-NEXT:      %[[C:.+]] = tarpon.convert %[[A]]
+// CHECK-NEXT:      tarpon.global_avg_pool %[[C]]
+// CHECK:         tarpon.fused(%{{.+}} = %[[X]]) :
+// CHECK-NEXT:      tarpon.convert
+// CHECK-NEXT:      tarpon.softmax
+// CHECK-NEXT:      tarpon.convert
+// CHECK-NEXT:      tarpon.yield
+// CHECK-NOT:     tarpon.fused
+// CHECK:         return
+func.func @converts_for_each_reader(%x: tensor<1x2x4x4x!u8>) -> (tensor<1x2x1x1xf32>, tensor<1x2x4x4x!u8>) {
+  %0 = tarpon.convert %x : tensor<1x2x4x4x!u8> -> tensor<1x2x4x4xf32>
+  %1 = tarpon.global_avg_pool %0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+  %2 = tarpon.softmax %0 {axis = 3 : i64} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %3 = tarpon.convert %2 : tensor<1x2x4x4xf32> -> tensor<1x2x4x4x!u8>
+  return %1, %3 : tensor<1x2x1x1xf32>, tensor<1x2x4x4x!u8>
+}
+
+// -----
+
+// Products of f32 and ops that move elements have kernels for one type; the
+// result of the relu is read in f32, too.
+
+!u8 = !quant.uniform<u8:f32, 0.5:3>
+
+// CHECK-LABEL: func @negative_converts(
+// CHECK-COUNT-2: tarpon.fused{{.*}}!quant.uniform{{.*}} -> tensor<4x4xf32>
+// CHECK:         tarpon.fused{{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT:      tarpon.matmul
+// CHECK-NEXT:      tarpon.relu
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused{{.*}} -> tensor<4x4x!quant
+// CHECK:         tarpon.fused{{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT:      tarpon.transpose
+// CHECK-NEXT:      tarpon.yield
+// CHECK:         tarpon.fused{{.*}} -> tensor<4x4x!quant
+func.func @negative_converts(%x: tensor<4x4x!u8>, %y: tensor<4x4x!u8>) -> (tensor<4x4xf32>, tensor<4x4x!u8>, tensor<4x4x!u8>) {
+  %0 = tarpon.convert %x : tensor<4x4x!u8> -> tensor<4x4xf32>
+  %1 = tarpon.convert %y : tensor<4x4x!u8> -> tensor<4x4xf32>
+  %2 = tarpon.matmul %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = tarpon.relu %2 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = tarpon.convert %3 : tensor<4x4xf32> -> tensor<4x4x!u8>
+  %5 = tarpon.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = tarpon.convert %5 : tensor<4x4xf32> -> tensor<4x4x!u8>
+  return %3, %4, %6 : tensor<4x4xf32>, tensor<4x4x!u8>, tensor<4x4x!u8>
+}

@@ -67,6 +67,41 @@ TEST(Quant, ConstantWeightsBecomeFloats) {
                             "[1.000000e+01, 1.400000e+01]"));
 }
 
+/// Integer kernels read them.
+TEST(Quant, SymmetricWeightsStayIntegers) {
+  TestModel model;
+  model.bytes("w", {2, 2}, i8, {-2, 4, 6, -128}).floats("s", {2}, {0.5f, 2});
+  model.node("DequantizeLinear", "w s", "y").attr("axis", 0);
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("dense<[[-2, 4], [6, -128]]>"),
+                    HasSubstr("!quant.uniform<i8:f32:0, "
+                              "{5.000000e-01,2.000000e+00}>"),
+                    HasSubstr("tarpon.convert")));
+}
+
+/// 128 is the middle of unsigned integers.
+TEST(Quant, UnsignedWeightsAreCentred) {
+  TestModel model;
+  model.bytes("w", {1, 2}, u8, {0, 130}).floats("s", {}, {0.5f});
+  model.bytes("z", {}, u8, {128}).node("DequantizeLinear", "w s z", "y");
+  EXPECT_THAT(importModel(model),
+              AllOf(HasSubstr("dense<[[-128, 2]]> : tensor<1x2xi8>"),
+                    HasSubstr("!quant.uniform<i8:f32, 5.000000e-01>")));
+}
+
+/// Vectors are no filters, and integer kernels read symmetric ones only.
+TEST(Quant, OtherConstantsBecomeFloats) {
+  TestModel vector;
+  vector.bytes("w", {2}, i8, {-2, 4}).floats("s", {}, {0.5f});
+  vector.node("DequantizeLinear", "w s", "y");
+  EXPECT_THAT(importModel(vector), HasSubstr("[-1.000000e+00, 2.000000e+00]"));
+
+  TestModel centred;
+  centred.bytes("w", {1, 2}, u8, {0, 130}).floats("s", {}, {0.5f});
+  centred.node("DequantizeLinear", "w s", "y");
+  EXPECT_THAT(importModel(centred), HasSubstr("[0.000000e+00, 6.500000e+01]"));
+}
+
 TEST(Quant, ConstantsAreQuantised) {
   TestModel model;
   model.floats("w", {4}, {-100, 0.25f, 0.75f, 100}).floats("s", {}, {0.5f});
