@@ -58,8 +58,8 @@ static void addFusionPasses(OpPassManager &passes, const ChoiceOptions &options,
             : createRaiseAttentionPass(
                   {named.name, named.threads,
                    std::string(runtime::getPrecisionName(options.dtype))}));
-  if (options.fusion == Fusion::Off)
-    passes.addPass(createScaleOperandsPass());
+  passes.addPass(options.fusion == Fusion::Off ? createScaleOperandsPass()
+                                               : createRoundInEpiloguesPass());
   passes.addPass(createFusePass(options.fusion));
 }
 

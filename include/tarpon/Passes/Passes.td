@@ -170,6 +170,34 @@ def SimplifyTransposesPass : Tarpon_FuncPass<"tarpon-simplify-transposes"> {
 // Choice of fusion, dtype and layout
 //===----------------------------------------------------------------------===//
 
+def RoundInEpiloguesPass : Tarpon_FuncPass<"tarpon-round-in-epilogues"> {
+  let summary = "Round to 8 bits what an elementwise op reads next";
+  let description = [{
+    Where a quantised model rounds the operand of an elementwise op, and nothing
+    else reads it, the rounding is computed in f32 and not stored: the op, and
+    those behind it, are then an epilogue of what computes the operand. One
+    operand of each op is, that of a product in front of others, since the others
+    are stored and better stored in 8 bits.
+
+    ```mlir
+    %1 = tarpon.convert %0 : tensor<4x8xf32> -> tensor<4x8x!quant.uniform<u8:f32, 0.5:3>>
+    %2 = tarpon.convert %1 : tensor<4x8x!quant.uniform<u8:f32, 0.5:3>> -> tensor<4x8xf32>
+    %3 = tarpon.add %2, %residual : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    // becomes
+    %1 = tarpon.mul %0, %two : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+    %2 = tarpon.round %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %3 = tarpon.clip %2 {low = -3.0 : f64, high = 252.0 : f64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %4 = tarpon.mul %3, %half : (tensor<4x8xf32>, tensor<1x1xf32>) -> tensor<4x8xf32>
+    %5 = tarpon.add %4, %residual : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+    ```
+
+    Runs in front of tarpon-fuse, unless fusion is off.
+  }];
+  let statistics = [
+    Statistic<"numRounded", "num-rounded", "Values that are not stored">
+  ];
+}
+
 def ScaleOperandsPass : Tarpon_FuncPass<"tarpon-scale-operands"> {
   let summary = "Scale what products read, not what they give";
   let description = [{
