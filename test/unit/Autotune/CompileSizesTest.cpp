@@ -173,7 +173,7 @@ TEST_F(CompileSizesTest, AStoppedRunSaysWhere) {
   Deadline::Condition isStopped = [] { return true; };
   options.isStopped = &isStopped;
   options.output = directory.file("none.tpn");
-  EXPECT_EQ(getError(options), "stopped at N=2");
+  EXPECT_EQ(getError(options), "stopped at N=4");
   EXPECT_FALSE(llvm::sys::fs::exists(options.output));
 }
 
