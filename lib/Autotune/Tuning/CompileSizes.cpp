@@ -173,7 +173,7 @@ static double measureDistance(const TuningFile &file,
 Status Compilation::replaySizes(const std::vector<Dimension> &dimensions,
                                 llvm::ArrayRef<SizeRecord> records) {
   std::vector<std::string> inputs = getModelInfo(*module).inputs;
-  // What is known without tuning is that of two sizes.
+  // Without tuning, there are records of two sizes.
   bool isTuned = !options.replays.empty();
   size_t nearest = 0;
   double least = std::numeric_limits<double>::infinity();

@@ -297,7 +297,7 @@ PackedFilter igemm::addConstantFilter(SolutionPlan &plan,
   return packed;
 }
 
-/// What the packed bytes of filters depend on beside their own.
+/// Names all that the packed bytes of filters depend on beside their own.
 static std::string describePacking(const KernelSpec &spec, const Geometry &g,
                                    const FilterStrides &strides,
                                    int64_t filters) {

@@ -1,4 +1,4 @@
-//===- StrassenPlan.cpp - What a kernel of Strassen's scheme is given -----===//
+//===- StrassenPlan.cpp - Tables and weights of Strassen's scheme ---------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -418,7 +418,7 @@ static LaunchPlan planLaunch(const Problem &problem, const TargetInfo &target,
   return launch;
 }
 
-/// What the packed weights depend on beside their bytes.
+/// Names all that the packed weights depend on beside their bytes.
 static std::string describePacking(const KernelSpec &spec, const Sizes &sizes,
                                    const igemm::FilterStrides &strides) {
   std::string text = "strassen";
