@@ -20,6 +20,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 using namespace tarpon;
@@ -31,6 +32,10 @@ using llvm::divideCeil;
 static constexpr int64_t kParts = 2;
 static constexpr int64_t kMaxLevels = 2;
 static constexpr int64_t kMaxBlock = 64;
+
+/// Packing a row of a panel takes as long as multiplying it by so many columns
+/// (on a Zen 4).
+static constexpr double kColumnsPerPanel = 8;
 
 static int64_t getParts(int64_t levels) { return int64_t(1) << levels; }
 
@@ -245,9 +250,8 @@ static double estimateTime(const TargetInfo &target, const Sizes &sizes,
                            const BilinearScheme &scheme,
                            const RankedTile &tile) {
   // Adding a register tile to those of a block takes as long as so many steps
-  // of a product; the same holds for a row of a panel, by the columns that
-  // share it. Fitted to products of 48 to 768 steps on a Zen 4.
-  constexpr double kStepsPerAddition = 3, kColumnsPerPanel = 8;
+  // of a product. Fitted to products of 48 to 768 steps on a Zen 4.
+  constexpr double kStepsPerAddition = 3;
   // The bytes of weights that come from memory, or from the last-level cache,
   // in the time of a vector; see winograd's model.
   constexpr double kMemoryRate = 6, kCacheRate = 12, kNotHidden = 0.05;
@@ -365,6 +369,30 @@ double Strassen::expectedFraction(const Problem &problem,
 // The launch
 //===----------------------------------------------------------------------===//
 
+/// The tiles of columns of a task: every task packs its rows anew, so that the
+/// columns are cut only where threads would wait otherwise.
+static int64_t chooseBlockN(const TargetInfo &target, const Sizes &sizes,
+                            int64_t rowBlocks, int64_t columnTiles) {
+  int64_t best = columnTiles;
+  double least = std::numeric_limits<double>::infinity();
+  int64_t most = std::min(columnTiles, getWantedTasks(target));
+  for (int64_t parts = 1; parts <= most; ++parts) {
+    int64_t block = divideCeil(columnTiles, parts);
+    int64_t tasks = rowBlocks * divideCeil(columnTiles, block);
+    // The tiles of the busiest thread, and as much as packing takes of each
+    // task.
+    double packing = kColumnsPerPanel * static_cast<double>(columnTiles) /
+                     static_cast<double>(sizes.blockColumns);
+    double time = static_cast<double>(divideCeil(tasks, target.threads)) *
+                  (static_cast<double>(block) + packing);
+    if (time < least) {
+      least = time;
+      best = block;
+    }
+  }
+  return best;
+}
+
 /// Sets the parameters and divides the work; returns the number of tasks.
 static int64_t setParams(std::vector<int64_t> &params, const KernelSpec &spec,
                          const Sizes &sizes, const Geometry &g,
@@ -375,8 +403,8 @@ static int64_t setParams(std::vector<int64_t> &params, const KernelSpec &spec,
   int64_t columnTiles = divideCeil(sizes.blockColumns, spec.tile.tileN);
   blockM = std::min(blockM, rowTiles);
   int64_t rowBlocks = divideCeil(rowTiles, blockM);
-  auto [blockN, columnBlocks] =
-      igemm::splitChannels(target, columnTiles, rowBlocks);
+  int64_t blockN = chooseBlockN(target, sizes, rowBlocks, columnTiles);
+  int64_t columnBlocks = divideCeil(columnTiles, blockN);
   params[igemm::InputPixelBytes] =
       (g.inputPitch ? g.inputPitch : sizes.depth) * igemm::kUnitBytes;
   params[BlockRows] = sizes.blockRows;
