@@ -19,6 +19,9 @@ from typing import Any, Callable, NamedTuple, Sequence
 from machine import ROOT
 from model_results import JUDGED, PEERS, ModelResults, compute_geometric_mean, find_fastest, read_all
 
+sys.path.insert(0, str(ROOT / "models/zoo"))
+from quantised_networks import QUANTISED_NETWORKS  # noqa: E402
+
 # The kinds of CPU that figures are wanted from, by LLVM's names.
 WANTED = ("znver5", "znver4", "icelake-server")
 TITLES = {
@@ -51,6 +54,10 @@ TABLES = {
     "tarpon untuned": "fp32, untuned, nhwc, without any measurement",
     "tarpon int8": "int8, tuned",
 }
+
+# Networks that a quantiser wrote, of which ONNX Runtime runs the same file.
+QUANTISED = frozenset(network.name for network in QUANTISED_NETWORKS)
+QUANTISED_NAME, QUANTISED_TITLE = "tarpon untuned", "models that were quantised, untuned, nhwc"
 
 OVERVIEW = {"tarpon untuned": "untuned", "tarpon fp32": "tuned"}
 
@@ -189,18 +196,19 @@ def list_reasons(columns: Sequence[ModelResults]) -> list[str]:
     return lines
 
 
-def list_networks(columns: Sequence[ModelResults]) -> list[str]:
-    """All that any CPU has, those of the fewest operations first."""
+def list_networks(columns: Sequence[ModelResults], *, quantised: bool) -> list[str]:
+    """All of one kind that any CPU has, those of the fewest operations first."""
     sizes: dict[str, float] = {}
     for column in columns:
         for (network, _, _), entry in column.entries.items():
-            sizes[network] = entry["gflop"]
+            if (network in QUANTISED) == quantised:
+                sizes[network] = entry["gflop"]
     return sorted(sizes, key=lambda network: (sizes[network], network))
 
 
 def write_overview(columns: Sequence[ModelResults]) -> list[str]:
     """README.md: the ratios in fp32, of what has any."""
-    networks = list_networks(columns)
+    networks = list_networks(columns, quantised=False)
     wanted = [
         Shown(column, name, f"{get_title(column.cpu)}, {title}")
         for column in columns
@@ -216,10 +224,13 @@ def write_overview(columns: Sequence[ModelResults]) -> list[str]:
 def write_details(columns: Sequence[ModelResults]) -> list[str]:
     """benchmarks/README.md: every table, and why figures are missing."""
     lines = []
-    for name, title in TABLES.items():
+    fp32 = [(name, title, False) for name, title in TABLES.items()]
+    for name, title, quantised in (*fp32, (QUANTISED_NAME, QUANTISED_TITLE, True)):
         shown = [Shown(column, name, get_title(column.cpu)) for column in columns]
-        table = make_table(shown, list_networks(columns), has_times=True)
-        lines += [f"**{title}**", "", *table, ""]
+        networks = list_networks(columns, quantised=quantised)
+        if networks:
+            table = make_table(shown, networks, has_times=True)
+            lines += [f"**{title}**", "", *table, ""]
     return [*lines, *explain_marks(lines, columns), *list_unmeasured(columns), *list_reasons(columns)]
 
 
