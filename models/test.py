@@ -39,11 +39,13 @@ HERE = Path(__file__).resolve().parent
 DTYPES = ("fp32", "fp16", "bf16", "int8")
 LAYOUTS = ("nchw", "nhwc")
 
-# What ResNet-50 may compile in one dtype and layout with default configs: 12 with AVX-512. With
-# the 16 registers of AVX2, tiles of two shapes are the fastest, and fp16 in nchw takes 13.
-MAX_KERNELS = 13
-# And what another batch size may compile beside them: kernels that calibrate int8.
-MAX_OTHER_KERNELS = 2
+# What ResNet-50 may compile in one dtype and layout with default configs: 13, and in fp32 and
+# nhwc 19 with AVX-512, and a few more with the 16 registers of AVX2: Strassen's scheme has one of
+# four tiles and one or two levels.
+MAX_KERNELS = 24
+# And what another batch size may compile beside them: kernels that calibrate int8, and other tiles
+# of that scheme.
+MAX_OTHER_KERNELS = 8
 
 # A test gives None, or one line on what is wrong.
 Test = Callable[[], "str | None"]
@@ -171,7 +173,8 @@ def check_kernels(graph_opt: GraphOpt, path: Path, dtype: str, layout: str) -> s
             known = {file for file in Path(folder).rglob("kernels/*/*")}
             if len(known) < len(used):
                 return f"batch {batch}: {len(used)} kernels, but {len(known)} in the cache"
-            if batch > 1 and (added := used - symbols):
+            added = {symbol for symbol in used - symbols if not symbol.startswith("strassen")}
+            if batch > 1 and added:
                 return f"batch {batch} adds {', '.join(sorted(added))}"
             if batch > 1 and len(known - compiled) > MAX_OTHER_KERNELS:
                 return f"batch {batch} compiles {len(known - compiled)} kernels"

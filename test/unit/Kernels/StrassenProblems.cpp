@@ -19,7 +19,7 @@ static Problem makeMatMul(ProblemGenerator &g, int64_t depth, int64_t columns) {
   Problem problem;
   problem.op = OpKind::MatMul;
   bool isTurned = g.chance(40);
-  std::vector<int64_t> rows = {g.pick(2, 70)};
+  std::vector<int64_t> rows = {g.pick(9, 70)};
   if (g.chance(40))
     rows.insert(rows.begin(), g.pick(1, 3));
   std::vector<int64_t> lhs = rows, result = rows;
@@ -40,8 +40,8 @@ static Problem makeConv(ProblemGenerator &g, int64_t depth, int64_t columns) {
   Problem problem;
   problem.op = OpKind::Conv;
   Layout layout = {Layout::NHWC, 1};
-  std::vector<int64_t> shape = {g.pick(1, 3), depth, g.pick(1, 7),
-                                g.pick(2, 7)};
+  std::vector<int64_t> shape = {g.pick(1, 3), depth, g.pick(2, 7),
+                                g.pick(4, 7)};
   problem.operands = {g.makeTensor(shape, layout),
                       g.makeTensor({columns, depth, 1, 1}, Layout())};
   shape[1] = columns;

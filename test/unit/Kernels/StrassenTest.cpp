@@ -155,19 +155,19 @@ static std::string getReason(const char *key) {
 }
 
 TEST(Strassen, saysWhatItDoesNotTake) {
-  EXPECT_EQ(getReason("matmul(2x64xf32, 64x64xf32:const)->2x64xf32 "
+  EXPECT_EQ(getReason("matmul(16x64xf32, 64x64xf32:const)->16x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "");
-  EXPECT_EQ(getReason("matmul(2x48xf32, 48x64xf32:const)->2x64xf32 "
+  EXPECT_EQ(getReason("matmul(16x48xf32, 48x64xf32:const)->16x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "needs halves of the depth in whole lines");
   EXPECT_EQ(getReason("matmul(2x4096xf32, 4096x4096xf32:const)->2x4096xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "would pack more than 64 MiB of weights");
-  EXPECT_EQ(getReason("matmul(1x64xf32, 64x64xf32:const)->1x64xf32 "
+  EXPECT_EQ(getReason("matmul(15x64xf32, 64x64xf32:const)->15x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
-            "needs two rows, and two vectors of columns");
-  EXPECT_EQ(getReason("matmul(64x2xf32, 64x64xf32:const)->2x64xf32 "
+            "needs 16 rows, and two vectors of columns");
+  EXPECT_EQ(getReason("matmul(64x16xf32, 64x64xf32:const)->16x64xf32 "
                       "{transpose_lhs=1 transpose_rhs=0}"),
             "needs rows of the left-hand matrix");
   EXPECT_EQ(getReason("matmul(3x2x64xf32, 3x64x64xf32:const)->3x2x64xf32 "
@@ -176,7 +176,7 @@ TEST(Strassen, saysWhatItDoesNotTake) {
   EXPECT_EQ(getReason("matmul(2x64xf16, 64x64xf16:const)->2x64xf16 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "multiplies f32 only");
-  EXPECT_EQ(getReason("matmul(2x64xf32, 64x64xf32)->2x64xf32 "
+  EXPECT_EQ(getReason("matmul(16x64xf32, 64x64xf32)->16x64xf32 "
                       "{transpose_lhs=0 transpose_rhs=0}"),
             "needs a constant filter");
   EXPECT_EQ(getReason("conv(1x64x4x4xf32, 64x64x1x1xf32:const)->1x64x4x4xf32 "

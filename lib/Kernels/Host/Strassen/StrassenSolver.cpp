@@ -143,8 +143,10 @@ Applicability Strassen::isApplicable(const Problem &problem,
     return Applicability::no("needs halves of the depth in whole lines");
   if (!fitsMemory(g, 1))
     return Applicability::no("would pack more than 64 MiB of weights");
-  if (g.width < kParts || g.outChannels < kParts * target.lanes())
-    return Applicability::no("needs two rows, and two vectors of columns");
+  // Fewer rows wait for their weights, of which there are more here.
+  constexpr int64_t kFewestRows = 16;
+  if (g.width < kFewestRows || g.outChannels < kParts * target.lanes())
+    return Applicability::no("needs 16 rows, and two vectors of columns");
   return igemm::isSupported(problem, target, g);
 }
 
