@@ -107,6 +107,13 @@ Solution Replayer::getDefault(const Problem &problem) const {
   return solution;
 }
 
+/// Returns true if the layer has at least half of the record's work: tiles that
+/// were chosen for many rows leave most of theirs unused with few.
+static bool isLike(const Problem &problem, const LayerRecord &record) {
+  auto recorded = parseProblem(record.problem);
+  return mlir::succeeded(recorded) && 2 * problem.flops() >= recorded->flops();
+}
+
 const LayerRecord *Replayer::findRecord(const Problem &problem,
                                         const std::string &layer) const {
   if (auto found = records.find(problem.key()); found != records.end())
@@ -117,7 +124,8 @@ const LayerRecord *Replayer::findRecord(const Problem &problem,
     return record;
   if (!record || !check(problem, record).empty())
     return other;
-  if (record->timing || record->solver == other->solver)
+  if (record->timing || record->solver == other->solver ||
+      !isLike(problem, *other))
     return record;
   auto expect = [&](const LayerRecord *of) {
     const TargetInfo &target = model.getKernelCompiler().getTarget();

@@ -29,7 +29,8 @@ struct ReplayOptions {
   /// described.
   bool otherSizes = false;
   /// With otherSizes, another file, or null. Of two solutions that nobody has
-  /// measured, the one is taken whose solver expects more of the layer's size.
+  /// measured, the one is taken whose solver expects more of the layer's size,
+  /// which is at least half of the other file's.
   const TuningFile *alternative = nullptr;
   /// Gives the solution of a layer whose record does not fit.
   SolutionSource otherwise;
