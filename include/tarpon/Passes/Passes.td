@@ -345,6 +345,9 @@ def FusePass : Tarpon_FuncPass<"tarpon-fuse"> {
     }
     ```
 
+    A convert from f32 to 8 bits behind a chain becomes its last op, and converts
+    from 8 bits in front of one are computed in each region that reads them.
+
     All other ops, and with mode=off all ops, are wrapped alone. Constants and
     reshapes (which are views) are never wrapped, nor are ops that use a type
     which kernels do not support. Existing regions are left alone, so that the
