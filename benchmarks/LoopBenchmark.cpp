@@ -50,6 +50,15 @@ static Result<std::vector<Case>> readCases(const std::string &path) {
   return cases;
 }
 
+/// Returns true if `loop` rather sums the products that a kernel is made for:
+/// transforms multiply, too.
+static bool multipliesMore(const InnermostLoop &loop,
+                           const InnermostLoop &other) {
+  if (loop.sumsProducts() != other.sumsProducts())
+    return loop.sumsProducts();
+  return loop.multiplications.size() > other.multiplications.size();
+}
+
 /// The loop of a solution's kernels that multiplies most, or none.
 static Result<std::optional<InnermostLoop>>
 findMainLoop(KernelCompiler &compiler, const Solver &solver,
@@ -63,7 +72,7 @@ findMainLoop(KernelCompiler &compiler, const Solver &solver,
     if (!code)
       return code.error();
     for (InnermostLoop &loop : findInnermostLoops(*code))
-      if (!main || loop.multiplications.size() > main->multiplications.size())
+      if (!main || multipliesMore(loop, *main))
         main = std::move(loop);
   }
   return main;

@@ -277,14 +277,21 @@ static bool isSpill(StringRef text, bool framePointer) {
          (text.contains("(%rsp") || (framePointer && text.contains("(%rbp")));
 }
 
+/// The text without the prefix that tells apart two encodings of an
+/// instruction.
+static StringRef skipEncoding(StringRef text) {
+  text.consume_front("{vex}");
+  return text.ltrim();
+}
+
 /// Finds the instruction of the kernel's main loop: epilogues multiply too, but
 /// with floats in kernels for bytes. A CPU without fused multiply-add has only
 /// mulps for products; one that has it uses vmulps for scales only.
 static StringRef findMultiplication(const std::vector<Instruction> &code) {
   for (StringRef mnemonic :
-       {"tdp", "vpdpbusd", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})
+       {"tdp", "vpdp", "vdpbf16ps", "vpmadd", "pmadd", "vfmadd", "mulps"})
     if (llvm::any_of(code, [&](const Instruction &instruction) {
-          return StringRef(instruction.text).starts_with(mnemonic);
+          return skipEncoding(instruction.text).starts_with(mnemonic);
         }))
       return mnemonic;
   return "none";
@@ -319,7 +326,7 @@ static std::optional<int> getVectorRegister(StringRef operand) {
 /// Returns true if an instruction adds to the register that it writes.
 static bool addsToResult(StringRef text, ArrayRef<StringRef> operands) {
   if (llvm::any_of(
-          StringRefs{"vfmadd231", "vfnmadd231", "vpdpbusd", "vdpbf16ps", "tdp"},
+          StringRefs{"vfmadd231", "vfnmadd231", "vpdp", "vdpbf16ps", "tdp"},
           [&](StringRef name) { return text.starts_with(name); }))
     return true;
   bool adds =
@@ -335,7 +342,7 @@ static bool addsToResult(StringRef text, ArrayRef<StringRef> operands) {
 static std::vector<int> findSums(const std::vector<Instruction> &body) {
   std::map<int, bool> isSum;
   for (const Instruction &instruction : body) {
-    StringRef text = instruction.text;
+    StringRef text = skipEncoding(instruction.text);
     llvm::SmallVector<StringRef> operands = getOperands(text);
     std::optional<int> result = getVectorRegister(operands.back());
     if (!result)
@@ -371,7 +378,7 @@ tarpon::findInnermostLoops(const std::vector<Instruction> &code) {
       StringRef text = instruction.text;
       if (isSpill(text, framePointer))
         loop.spills.push_back(instruction);
-      if (text.starts_with(multiplication))
+      if (skipEncoding(text).starts_with(multiplication))
         loop.multiplications.push_back(instruction);
     }
     loop.sums = findSums(loop.body);

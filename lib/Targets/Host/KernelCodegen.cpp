@@ -113,6 +113,8 @@ makeTargetMachine(const TargetInfo &target, const std::string &features) {
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // OuterProduct.cpp adds by an instruction of its own.
+    llvm::InitializeNativeTargetAsmParser();
   });
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string error;
@@ -142,7 +144,10 @@ static StringRef getSchedulingCpu(const TargetInfo &target) {
 static void setAttributes(llvm::Function &function, const TargetInfo &target,
                           const std::string &features) {
   function.addFnAttr("target-cpu", target.cpu);
-  function.addFnAttr("target-features", features);
+  // LLVM would split vpdpwssd for a shorter latency, which sums that do not
+  // wait for each other do not need.
+  function.addFnAttr("target-features",
+                     features + (features.empty() ? "" : ",") + "+fast-dpwssd");
   function.addFnAttr("tune-cpu", getSchedulingCpu(target));
   // Otherwise LLVM prefers 256-bit vectors on some CPUs that have wider ones.
   function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));

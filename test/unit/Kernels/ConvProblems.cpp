@@ -92,6 +92,10 @@ void ProblemGenerator::chooseConvTypes(Problem &problem) {
   weights.constant = chance(75);
   if (!weights.quantized)
     return;
+  quantizeFilter(weights);
+}
+
+void ProblemGenerator::quantizeFilter(TensorDesc &weights) {
   setType(weights, DType::I8, true);
   weights.zeroPoint = 0;
   weights.scales[0] /= 8;

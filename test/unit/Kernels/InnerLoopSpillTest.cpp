@@ -193,6 +193,33 @@ INSTANTIATE_TEST_SUITE_P(Cpus, InnerLoopSpill, testing::ValuesIn(kCpus),
                            return name;
                          });
 
+/// LLVM takes vpdpwssd apart for CPUs of Intel's, where that shortens a chain.
+TEST(DotProducts, stayOneInstruction) {
+  Problem problem = *parseProblem(
+      "conv(1x64x28x28xu8q:nhwc, 64x64x3x3xi8q:const)->1x64x28x28xu8q:nhwc "
+      "{dilations=1,1 group=1 pads=1,1,1,1 strides=1,1}");
+  const Solver &solver = *findSolver("conv-winograd-f4x3-i8-v1");
+  for (const char *cpu : {"cascadelake", "icelake-server", "znver4"}) {
+    SCOPED_TRACE(cpu);
+    auto target = getCpuTarget(cpu, /*threads=*/1);
+    ASSERT_TRUE(target) << target.message();
+    KernelCompiler compiler = makeHostCompiler(*target, /*cache=*/nullptr);
+    SolutionPlan plan =
+        solver.plan(problem, *target, solver.defaultConfig(problem, *target));
+    auto object = compiler.getObject(solver.id(), plan.launches[0].kernel);
+    ASSERT_TRUE(object) << object.message();
+    auto code = disassemble(**object);
+    ASSERT_TRUE(code) << code.message();
+    auto count = [&](llvm::StringRef mnemonic) {
+      return llvm::count_if(*code, [&](const Instruction &instruction) {
+        return llvm::StringRef(instruction.text).starts_with(mnemonic);
+      });
+    };
+    EXPECT_GT(count("vpdpwssd"), 0);
+    EXPECT_EQ(count("vpmaddwd"), 0);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The test of the test
 //===----------------------------------------------------------------------===//
@@ -298,6 +325,15 @@ TEST(InnerLoopSpills, matterWhereProductsAreSummed) {
   code[4].text = "vpmaddwd 128(%rsp), %zmm1, %zmm3";
   code[5].text = "vpaddd %zmm3, %zmm2, %zmm2 {%k1}";
   EXPECT_EQ(findInnermostLoops(code)[0].sums, std::vector<int>{2});
+}
+
+TEST(InnerLoopSpills, countProductsWithAPrefix) {
+  std::vector<Instruction> code = makeNestedLoops();
+  code[4].text = "{vex} vpdpwssd 128(%rsp), %zmm1, %zmm2";
+  std::vector<InnermostLoop> loops = findInnermostLoops(code);
+  ASSERT_EQ(loops.size(), 1u);
+  EXPECT_EQ(loops[0].multiplications.size(), 1u);
+  EXPECT_EQ(loops[0].sums, std::vector<int>{2});
 }
 
 TEST(InnerLoopSpills, areThoseOfTilesToo) {

@@ -57,6 +57,8 @@ public:
   void addWindow(Problem &problem, const std::vector<int64_t> &kernel);
   /// The same as chooseTypes for a convolution with a filter.
   void chooseConvTypes(Problem &problem);
+  /// i8, with a scale for all, or for each channel of the result.
+  void quantizeFilter(TensorDesc &weights);
 
 private:
   Problem nextDense();

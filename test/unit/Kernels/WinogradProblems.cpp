@@ -12,6 +12,15 @@
 using namespace tarpon;
 using namespace tarpon::test;
 
+/// Quantises input and filter, and mostly the result.
+static void quantize(ProblemGenerator &g, Problem &problem) {
+  g.setType(problem.operands[0], g.oneOf({DType::U8, DType::U8, DType::I8}),
+            true);
+  g.quantizeFilter(problem.operands[1]);
+  if (g.chance(70))
+    g.setType(problem.result, DType::U8, true);
+}
+
 /// A convolution for Winograd: images that are no multiple of its tiles,
 /// of one pixel, and padded by more than they have; dilations, some of which
 /// are larger than the image.
@@ -51,6 +60,8 @@ Problem test::makeWinogradProblem(ProblemGenerator &g) {
   problem.result = g.makeTensor(result, layout);
   if (g.chance(25))
     g.setType(problem.result, g.pickSmallFloat(), false);
+  if (layout.kind == Layout::NHWC && g.chance(40))
+    quantize(g, problem);
   begins.insert(begins.end(), ends.begin(), ends.end());
   problem.attrs = {{"group", {static_cast<double>(group)}},
                    {"strides", {1, 1}},

@@ -80,6 +80,71 @@ TEST_P(WinogradError, isWithinItsBound) {
 INSTANTIATE_TEST_SUITE_P(Channels, WinogradError,
                          testing::Values(1, 16, 67, 256, 1024));
 
+/// Bytes of `channels` on one tile of 4 x 4 pixels, with a result in f32, and
+/// no scale: sums are integers.
+static Problem makeByteProblem(int64_t channels) {
+  std::string c = std::to_string(channels);
+  Problem problem = *parseProblem(
+      "conv(1x" + c + "x4x4xu8q:nhwc, 16x" + c +
+      "x3x3xi8q:const)->1x16x4x4xf32:nhwc {dilations=1,1 group=1 pads=1,1,1,1 "
+      "strides=1,1}");
+  problem.operands[0].scales = problem.operands[1].scales = {1};
+  return problem;
+}
+
+/// The operands for which the sum of the point that belongs to 2 in both
+/// dimensions is as large as it can be.
+static std::vector<std::vector<double>> makeLargestSum(const Problem &problem) {
+  // The row of B^T, without the first and the last pixel, which are padding.
+  constexpr int kRow[] = {-2, -1, 2, 1};
+  std::vector<std::vector<double>> operands(2);
+  int64_t channels = problem.operands[0].shape[1];
+  for (int64_t c = 0; c < channels; ++c)
+    for (int y : kRow)
+      for (int x : kRow)
+        operands[0].push_back(y * x > 0 ? 255 : 0);
+  operands[1].assign(problem.operands[1].numElements(), 127);
+  return operands;
+}
+
+/// 64 channels fit 32 bits whatever they hold, three times as many do not.
+TEST(WinogradBytes, sumsOfAnyLengthAreExact) {
+  auto runner = SolverRunner::create("native");
+  ASSERT_TRUE(runner) << runner.message();
+  const Solver &solver = *findSolver("conv-winograd-f4x3-i8-v1");
+  for (int64_t channels : {32, 64, 96, 192, 1024}) {
+    SCOPED_TRACE(channels);
+    Problem problem = makeByteProblem(channels);
+    auto operands = makeLargestSum(problem);
+    const TargetInfo &target = (*runner)->getTarget();
+    auto actual = (*runner)->run(
+        problem, solver, solver.defaultConfig(problem, target), operands);
+    ASSERT_TRUE(actual) << actual.message();
+    auto expected =
+        (*runner)->run(problem, getReferenceSolver(), PerfConfig(), operands);
+    ASSERT_TRUE(expected) << expected.message();
+    EXPECT_LT(relativeL2(actual->front(), expected->front()), 1e-6);
+  }
+}
+
+TEST(WinogradBytes, saysWhatItDoesNotTake) {
+  const Solver &solver = *findSolver("conv-winograd-f4x3-i8-v1");
+  TargetInfo narrow, wide;
+  narrow.vectorBits = 256;
+  wide.vectorBits = 512;
+  auto getReason = [&](const Problem &problem, const TargetInfo &target) {
+    return solver.isApplicable(problem, target).getReason().str();
+  };
+  EXPECT_EQ(getReason(makeProblem(16, 8), wide), "needs a quantised input");
+  EXPECT_EQ(getReason(makeByteProblem(16), narrow), "");
+  EXPECT_EQ(getReason(makeByteProblem(24), narrow),
+            "needs whole vectors of channels");
+  EXPECT_EQ(getReason(makeByteProblem(24), wide), "");
+  Problem planes = makeByteProblem(16);
+  planes.operands[0].layout = Layout();
+  EXPECT_EQ(getReason(planes, wide), "needs an input in nhwc");
+}
+
 TEST(Winograd, keepsTheErrorBelowItsBound) {
   const Solver &f4 = *findSolver("conv-winograd-f4x3-v1");
   TargetInfo target;

@@ -48,6 +48,7 @@ enum class Arith : uint8_t {
   F32,     ///< f32 += f32 * f32; narrower floats are widened
   BF16Dot, ///< f32 += two products of bf16 (vdpbf16ps)
   I8Dot,   ///< i32 += four products u8 * s8 (vpdpbusd, or the same in steps)
+  I16Dot,  ///< i32 += two products of i16 (vpdpwssd, or pmaddwd and a sum)
 };
 
 /// The number of elements of K in one unit.

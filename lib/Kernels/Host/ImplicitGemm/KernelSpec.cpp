@@ -19,6 +19,7 @@ int64_t igemm::elementsPerUnit(Arith arith) {
   case Arith::F32:
     return 1;
   case Arith::BF16Dot:
+  case Arith::I16Dot:
     return 2;
   case Arith::I8Dot:
     return 4;
@@ -37,6 +38,7 @@ Arith igemm::chooseArith(const TensorDesc &input, const TargetInfo &target) {
 bool igemm::hasAmx(const TargetInfo &target, Arith arith) {
   switch (arith) {
   case Arith::F32:
+  case Arith::I16Dot:
     return false;
   case Arith::BF16Dot:
     return target.hasAmxBf16;
@@ -135,6 +137,8 @@ static const char *arithName(Arith arith) {
     return "bf16dot";
   case Arith::I8Dot:
     return "i8dot";
+  case Arith::I16Dot:
+    return "i16dot";
   }
   llvm_unreachable("unknown arithmetic");
 }

@@ -33,12 +33,19 @@ static int64_t partsPerFactor(const TargetInfo &target, Arith arith) {
   return multipliesInSteps(target, arith) ? 2 : 1;
 }
 
+/// Returns true if products of pairs are added by an instruction of their own.
+static bool addsProductsApart(const TargetInfo &target, Arith arith) {
+  return arith == Arith::I16Dot && !target.hasVnni;
+}
+
 /// The registers of a pixel's multiplications beside sums and weights: the
-/// broadcast unit, or in steps a mask, the unit's halves, and two products of
+/// broadcast unit, or in steps a mask, the unit's halves, and the products of
 /// each vector, which LLVM's scheduler computes in any order.
 static int64_t registersPerPixel(const TargetInfo &target, Arith arith,
                                  int64_t vectors) {
-  return multipliesInSteps(target, arith) ? 3 + 2 * vectors : 1;
+  if (multipliesInSteps(target, arith))
+    return 3 + 2 * vectors;
+  return addsProductsApart(target, arith) ? 1 + vectors : 1;
 }
 
 /// Larger tiles would spill in the inner loop: a 7x64 tile runs at 41 % of the
@@ -91,6 +98,32 @@ static Parts splitFactor(KernelBuilder &b, Arith arith, Value units,
   return {b.bitcast(even, type), b.bitcast(odd, type)};
 }
 
+/// Adds in the register of `sum`. LLVM may choose another one for the result,
+/// and then sums that fill the registers change places through the stack.
+static Value addInPlace(KernelBuilder &b, Value sum, Value product) {
+  if (b.getTarget().vectorBits == 128)
+    return b.add(sum, product);
+  return LLVM::InlineAsmOp::create(
+             b, sum.getType(), ValueRange{sum, product}, "vpaddd $2, $1, $0",
+             "=v,0,v", /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, /*asm_dialect=*/nullptr,
+             /*operand_attrs=*/nullptr)
+      .getRes();
+}
+
+/// The instruction that adds the products of units of 512 bits, and the type of
+/// its operands.
+static std::pair<StringRef, Type> getDotProduct(KernelBuilder &b, Arith arith) {
+  if (arith == Arith::I8Dot)
+    return {"llvm.x86.avx512.vpdpbusd.512",
+            b.vec(b.getI8Type(), 4 * b.lanes())};
+  if (arith == Arith::I16Dot)
+    return {"llvm.x86.avx512.vpdpwssd.512",
+            b.vec(b.getI16Type(), 2 * b.lanes())};
+  return {"llvm.x86.avx512bf16.dpbf16ps.512",
+          b.vec(b.getBF16Type(), 2 * b.lanes())};
+}
+
 static Value multiplyParts(KernelBuilder &b, Arith arith, const Parts &a,
                            const Parts &w, Value acc) {
   if (arith == Arith::F32)
@@ -100,11 +133,9 @@ static Value multiplyParts(KernelBuilder &b, Arith arith, const Parts &a,
       acc = b.add(acc, multiplyPairs(b, x, y));
     return acc;
   }
-  bool isBytes = arith == Arith::I8Dot;
-  Type operand = isBytes ? b.vec(b.getI8Type(), 4 * b.lanes())
-                         : b.vec(b.getBF16Type(), 2 * b.lanes());
-  StringRef name = isBytes ? "llvm.x86.avx512.vpdpbusd.512"
-                           : "llvm.x86.avx512bf16.dpbf16ps.512";
+  if (addsProductsApart(b.getTarget(), arith))
+    return addInPlace(b, acc, multiplyPairs(b, a[0], w[0]));
+  auto [name, operand] = getDotProduct(b, arith);
   return LLVM::CallIntrinsicOp::create(b, acc.getType(), b.getStringAttr(name),
                                        ValueRange{acc, b.bitcast(a[0], operand),
                                                   b.bitcast(w[0], operand)})

@@ -73,9 +73,7 @@ struct KernelSpec {
   bool depthwise;
   /// Unused if depthwise.
   winograd::ProductSpec product;
-  Layout inputLayout;
-  /// True if the channels fill whole lines, so that no masks are needed.
-  bool alignedChannels;
+  winograd::ChannelSource input;
   /// The spec of storing some pixels of a row by one vector of channels.
   igemm::KernelSpec output;
 

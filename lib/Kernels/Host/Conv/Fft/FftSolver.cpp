@@ -75,12 +75,10 @@ KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
                        const PerfConfig &config)
     : tile(getTile(config)), depthwise(isDepthwise(problem)),
       product(depthwise ? winograd::ProductSpec{0, 0, 0} : getProduct(config)),
-      inputLayout(problem.operands[0].layout),
+      input{problem.operands[0].dtype, problem.operands[0].layout,
+            makeGeometry(problem).channels % winograd::kLineChannels == 0},
       output(winograd::makeOutputSpec(problem, target, makeGeometry(problem),
-                                      getStoredPixels(problem))) {
-  alignedChannels =
-      makeGeometry(problem).channels % winograd::kLineChannels == 0;
-}
+                                      getStoredPixels(problem))) {}
 
 std::string KernelSpec::symbol() const {
   std::string text =
@@ -88,7 +86,7 @@ std::string KernelSpec::symbol() const {
   text += depthwise ? "_depthwise"
                     : "_m" + std::to_string(product.tileM) + "n" +
                           std::to_string(product.tileN);
-  text += alignedChannels ? "_lines_" : "_pieces_";
+  text += input.alignedChannels ? "_lines_" : "_pieces_";
   // The spec of the stored pixels names dtypes, layouts and the epilogue.
   return text + output.symbol();
 }
@@ -335,7 +333,7 @@ SolutionPlan ConvFft::plan(const Problem &problem, const TargetInfo &target,
                    }};
   winograd::TileWork work = getTileWork(spec.tile, problem, g, target);
   std::vector<int64_t> params =
-      winograd::makeTileParams(spec.inputLayout, g, work);
+      winograd::makeTileParams(problem.operands[0], g, work);
   if (spec.depthwise)
     launch.tasks = work.tiles(g) * divideCeil(g.channels, target.lanes());
   else

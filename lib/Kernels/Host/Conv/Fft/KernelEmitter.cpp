@@ -23,7 +23,7 @@ static constexpr int64_t kElementBytes = 4;
 TileIO::TileIO(KernelBuilder &b, const KernelSpec &spec,
                const winograd::Context &context, Value zeros, Value line)
     : b(b), spec(spec), context(context), zeros(zeros), line(line),
-      reader(b, spec.inputLayout, spec.alignedChannels, context),
+      reader(b, spec.input, context),
       result(b, spec.output, /*firstBuffer=*/2, /*scales=*/nullptr) {
   int64_t first = winograd::getFirstParam(spec.output);
   outTileH = b.getParam(first + OutTileH);
@@ -49,7 +49,7 @@ Value TileIO::Reader::exists(Value y) {
 void TileIO::Reader::open(Value y) {
   KernelBuilder &b = io.b;
   Value inputY = b.add(top, y);
-  if (io.spec.inputLayout.kind == Layout::NCHW) {
+  if (io.spec.input.layout.kind == Layout::NCHW) {
     io.reader.stageRow(image, inputY, left, io.spec.tile.width, channel,
                        io.line);
     return;
@@ -62,7 +62,7 @@ void TileIO::Reader::open(Value y) {
 
 Value TileIO::Reader::load(int64_t x) {
   KernelBuilder &b = io.b;
-  if (io.spec.inputLayout.kind == Layout::NCHW)
+  if (io.spec.input.layout.kind == Layout::NCHW)
     return b.load(b.offset(io.line, x * kLineBytes), b.vec(b.f32(), b.lanes()));
   Value inside = b.ult(b.add(left, x), io.context[winograd::InputWidth]);
   Value at = b.offset(row, b.mul(io.context[winograd::InputPixelBytes], x));

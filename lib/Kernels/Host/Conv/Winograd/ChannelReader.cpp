@@ -11,8 +11,6 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::winograd;
 
-static constexpr int64_t kElementBytes = 4;
-
 PanelStrides::PanelStrides(KernelBuilder &b, const Context &context,
                            const ProductSpec &spec)
     : panelBytes(b.mul(context[Lines], spec.tileM * kLineBytes)),
@@ -26,17 +24,34 @@ Value ChannelReader::panelOffset(const PanelStrides &strides, int64_t tileM,
                b.mul(b.rem(index, tileM), kLineBytes));
 }
 
+ChannelReader::ChannelReader(KernelBuilder &b, const ChannelSource &source,
+                             const Context &context)
+    : b(b), source(source), context(context),
+      elementBytes(runtime::dtypeBytes(source.dtype)),
+      perUnit(source.dtype == DType::F32 ? 1 : 2) {
+  if (source.dtype == DType::F32)
+    return;
+  Value fill =
+      arith::TruncIOp::create(b, b.getI16Type(), b.getParam(igemm::FillByte));
+  zeroPoint = b.broadcast(fill, vectorChannels());
+}
+
+VectorType ChannelReader::vectorType() {
+  Type element = perUnit == 1 ? b.f32() : Type(b.getI16Type());
+  return b.vec(element, vectorChannels());
+}
+
 Value ChannelReader::panelChannelOffset(int64_t tileM, Value channel) {
   return b.add(b.mul(b.div(channel, kLineChannels), tileM * kLineBytes),
-               b.mul(b.rem(channel, kLineChannels), kElementBytes));
+               b.mul(b.rem(channel, kLineChannels), igemm::kUnitBytes));
 }
 
 Value ChannelReader::offsetOf(Value channel) {
-  if (layout.kind == Layout::NHWC)
-    return b.mul(channel, kElementBytes);
-  int64_t block = layout.block;
+  if (source.layout.kind == Layout::NHWC)
+    return b.mul(channel, elementBytes);
+  int64_t block = source.layout.block;
   return b.add(b.mul(b.div(channel, block), context[InputBlockBytes]),
-               b.mul(b.rem(channel, block), kElementBytes));
+               b.mul(b.rem(channel, block), elementBytes));
 }
 
 void ChannelReader::forVectors(
@@ -45,18 +60,28 @@ void ChannelReader::forVectors(
   int64_t lanes = b.lanes();
   b.forLoop(context[Lines], [&](Value line) {
     Value at = b.offset(destination, b.mul(line, tileM * kLineBytes));
-    for (int64_t lane = 0; lane < kLineChannels; lane += lanes)
-      body(b.add(b.mul(line, kLineChannels), lane),
-           b.offset(at, lane * kElementBytes));
+    for (int64_t unit = 0; unit < igemm::kLineUnits; unit += lanes)
+      body(b.add(b.mul(line, igemm::kLineUnits * perUnit), unit * perUnit),
+           b.offset(at, unit * igemm::kUnitBytes));
   });
 }
 
 Value ChannelReader::load(Value pointer, Value channel) {
-  VectorType type = b.vec(b.f32(), b.lanes());
-  if (alignedChannels)
-    return b.load(pointer, type);
-  Value left = b.sub(context[Channels], channel);
-  return b.maskedLoad(pointer, b.firstLanes(left, b.lanes()), type);
+  VectorType type = b.vec(b.storageType(source.dtype), vectorChannels());
+  Value stored;
+  if (source.alignedChannels)
+    stored = b.load(pointer, type);
+  else
+    stored = b.maskedLoad(
+        pointer,
+        b.firstLanes(b.sub(context[Channels], channel), vectorChannels()),
+        type);
+  if (source.dtype == DType::F32)
+    return stored;
+  Value wide = source.dtype == DType::I8
+                   ? Value(arith::ExtSIOp::create(b, vectorType(), stored))
+                   : arith::ExtUIOp::create(b, vectorType(), stored);
+  return b.sub(wide, zeroPoint);
 }
 
 void ChannelReader::stageRow(Value image, Value y, Value left, int64_t count,
@@ -66,8 +91,8 @@ void ChannelReader::stageRow(Value image, Value y, Value left, int64_t count,
   Value channelBytes = context[InputBlockBytes];
   Value inside = b.ult(y, context[InputHeight]);
   Value pixel = b.add(b.mul(y, context[InputWidth]), left);
-  Value source = b.offset(b.offset(image, b.mul(channel, channelBytes)),
-                          b.mul(pixel, kElementBytes));
+  Value first = b.offset(b.offset(image, b.mul(channel, channelBytes)),
+                         b.mul(pixel, elementBytes));
   // The masks are in a loop of their own, so that they take no registers from
   // the code that reads the line.
   b.forLoop(b.cst(0), b.cst(count), b.cst(lanes), [&](Value x) {
@@ -79,10 +104,10 @@ void ChannelReader::stageRow(Value image, Value y, Value left, int64_t count,
     Value pixels = b.andI(ahead, arith::XOrIOp::create(b, behind, all));
     pixels = b.select(inside, pixels, none);
     SmallVector<Value> square;
-    Value at = b.offset(source, b.mul(x, kElementBytes));
+    Value at = b.offset(first, b.mul(x, elementBytes));
     for (int64_t c = 0; c < lanes; ++c) {
       Value mask = pixels;
-      if (!alignedChannels)
+      if (!source.alignedChannels)
         mask =
             b.select(b.slt(b.add(channel, c), context[Channels]), mask, none);
       square.push_back(b.maskedLoad(at, mask, type));

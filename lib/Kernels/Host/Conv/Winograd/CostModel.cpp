@@ -40,7 +40,11 @@ static constexpr double kL2Rate = 20, kCacheRate = 12, kMemoryRate = 6,
 /// longer one.
 static constexpr double kNotHidden = 0.2;
 
-/// The cycles of one step over a channel for one register tile; see
+/// The instructions for a product of pairs and its addition where one
+/// instruction does not do both, as a ratio to a fused one: the core issues
+/// three vector instructions in the time of two multiplications.
+static constexpr double kApartFactor = 4.0 / 3;
+/// The cycles of one step over a unit for one register tile; see
 /// igemm::estimateEfficiency. `fitsL1` is true if the filter of one point fits
 /// into the L1 cache.
 static double stepCycles(double m, double vectors, double vectorBytes,
@@ -67,10 +71,14 @@ TileWork winograd::getTileWork(const Transform &transform,
     int64_t covered = transform.outTile() * dilation;
     return pixels / covered * dilation + std::min(pixels % covered, dilation);
   };
-  return {transform.points(), count(g.outWidth, g.dilationW),
-          count(g.outHeight, g.dilationH),
-          cycles * (fromNchw ? kTransposeFactor : 1),
-          cycles * (toNchw ? kTransposeFactor : 1)};
+  // Integers take a shift or a multiplication and an addition for a fused one,
+  // and are widened, but a vector has the channels of two.
+  TileWork work = {transform.points(), count(g.outWidth, g.dilationW),
+                   count(g.outHeight, g.dilationH),
+                   cycles * (fromNchw ? kTransposeFactor : 1),
+                   cycles * (toNchw ? kTransposeFactor : 1)};
+  work.arith = chooseArith(problem.operands[0]);
+  return work;
 }
 
 namespace {
@@ -132,25 +140,27 @@ double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
              static_cast<int64_t>(divideCeil(g.outChannels, n))};
   auto lanes = static_cast<double>(target.lanes());
   auto points = static_cast<double>(work.points);
-  double channels = static_cast<double>(llvm::alignTo(g.channels, 16));
+  double units = static_cast<double>(work.units(g));
   auto channelTiles = static_cast<double>(cut.channelTiles);
   double vectors = static_cast<double>(n) / lanes;
 
-  bool fitsL1 = channels * static_cast<double>(4 * n) <
+  bool fitsL1 = units * static_cast<double>(4 * n) <
                 0.5 * static_cast<double>(target.l1Bytes);
   double loop =
-      channels * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
+      units * stepCycles(static_cast<double>(m), vectors, 4 * lanes, fitsL1);
+  if (work.arith == igemm::Arith::I16Dot && !target.hasVnni)
+    loop *= kApartFactor;
   double products = static_cast<double>(panels) * channelTiles * points *
                     (loop + kLoopCycles);
 
   auto tiles = static_cast<double>(work.tiles(g));
-  double inputVectors = channels / lanes;
+  double inputVectors = units / lanes;
   auto outputVectors =
       static_cast<double>(divideCeil(g.outChannels, target.lanes()));
   int64_t blockTiles = m * cut.block;
   ProductSpec spec = {work.points, m, n};
   double held = static_cast<double>(
-      spec.panelBytes(blockTiles, divideCeil(g.channels, kLineChannels)) +
+      spec.panelBytes(blockTiles, work.units(g) / igemm::kLineUnits) +
       spec.productBytes(blockTiles));
   double far =
       std::clamp(held / static_cast<double>(4 * target.l2Bytes) - 1, 0.0, 1.0);
@@ -161,8 +171,8 @@ double winograd::estimateCycles(const TargetInfo &target, const TileWork &work,
 
   // Reading overlaps with the products.
   double filterBytes =
-      4 * points * channels * static_cast<double>(n) * channelTiles;
-  double panelBytes = 4 * points * channels * static_cast<double>(blockTiles);
+      4 * points * units * static_cast<double>(n) * channelTiles;
+  double panelBytes = 4 * points * units * static_cast<double>(blockTiles);
   double stream = estimateStream(target, cut, filterBytes, panelBytes);
   double longer = std::max(products, stream),
          shorter = std::min(products, stream);

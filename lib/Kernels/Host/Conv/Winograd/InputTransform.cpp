@@ -21,8 +21,7 @@ using namespace tarpon::winograd;
 InputTransform::InputTransform(KernelBuilder &b, const KernelSpec &spec,
                                const Context &context, const Scratch &scratch)
     : b(b), spec(spec), context(context), scratch(scratch),
-      reader(b, spec.inputLayout, spec.alignedChannels, context),
-      strides(b, context, spec.product),
+      reader(b, spec.input, context), strides(b, context, spec.product),
       rows(b, context[DilationH], spec.transform.outTile()),
       columns(b, context[DilationW], spec.transform.outTile()) {}
 
@@ -88,7 +87,7 @@ void InputTransform::emitTile(Value destination, Load load) {
     SmallVector<Value> row;
     for (int64_t x = 0; x < size; ++x)
       row.push_back(
-          b.load(b.offset(from, x * kLineBytes), b.vec(b.f32(), b.lanes())));
+          b.load(b.offset(from, x * kLineBytes), reader.vectorType()));
     Value at = b.offset(destination, b.mul(b.mul(y, size), strides.pointBytes));
     for (Value value : spec.transform.emitInput(b, row)) {
       b.store(value, at);
@@ -149,7 +148,7 @@ void InputTransform::emitStaged(const Corner &corner, Value firstIndex,
       emitTile(b.offset(base, place), [&](int64_t y, Value x) {
         Value pixel = b.add(x, y * kRowPixels);
         return b.load(b.offset(source, b.mul(pixel, kLineBytes)),
-                      b.vec(b.f32(), b.lanes()));
+                      reader.vectorType());
       });
     });
   });

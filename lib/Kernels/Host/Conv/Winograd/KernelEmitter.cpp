@@ -13,8 +13,6 @@ using namespace mlir;
 using namespace tarpon;
 using namespace tarpon::winograd;
 
-static constexpr int64_t kElementBytes = 4;
-
 Context::Context(KernelBuilder &b, const igemm::KernelSpec &output,
                  bool dilated)
     : b(b) {
@@ -56,11 +54,24 @@ private:
   };
 
   int64_t vectors() const { return spec.tileN / b.lanes(); }
+  /// The bytes of a unit's and of a line's filters.
+  int64_t stepBytes() const { return spec.tileN * igemm::kUnitBytes; }
+  int64_t lineBytes() const { return igemm::kLineUnits * stepBytes(); }
   void emitTask(Value firstTile, Value lastTile, Value group,
                 Value channelBlock);
   void emitMissingTiles(Value tiles);
-  void emitProducts(Value panel, Value filterPanel, const Ahead &ahead,
-                    Value destination);
+  /// The operands of a register tile's products.
+  struct Factors {
+    Value panel, filter;
+    Ahead ahead;
+  };
+  void emitProducts(const Factors &factors, Value destination);
+  void emitIntegerProducts(const Factors &factors, Value destination);
+  SmallVector<Value> emitSums(const Factors &factors, Value firstLine,
+                              Value lastLine);
+  Type sumType();
+  using Visit = function_ref<void(Value sum, int64_t vector, Value place)>;
+  void forSums(ValueRange sums, Value destination, Visit visit);
   SmallVector<Value> emitSteps(Value a, Value w, Value ahead,
                                ValueRange accumulators);
 
@@ -72,6 +83,8 @@ private:
   TileSteps &steps;
   PanelStrides strides;
   Value input, filter, filterPanelBytes, panels, products;
+  /// Of integers: the lines whose sums fit 32 bits.
+  Value exactLines;
 };
 
 } // namespace
@@ -83,8 +96,12 @@ KernelEmitter::KernelEmitter(KernelBuilder &b, const ProductSpec &spec,
       strides(b, context, spec) {
   input = b.getBuffer(0);
   filter = b.getBuffer(1);
-  filterPanelBytes =
-      b.mul(context[Lines], kLineChannels * spec.tileN * kElementBytes);
+  filterPanelBytes = b.mul(context[Lines], lineBytes());
+  if (spec.isInteger()) {
+    filterPanelBytes = b.add(filterPanelBytes, stepBytes());
+    exactLines = b.load(filter, b.i64());
+    filter = b.offset(filter, kFilterHeadBytes);
+  }
   panels = memory;
   products = b.offset(panels, b.mul(strides.pointBytes, spec.points));
 }
@@ -143,10 +160,9 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
   // first panel prefetched all of it, it would wait, most of all where threads
   // share a memory. Behind the last point is the next tile of channels; behind
   // the last tile, nothing useful.
-  Value advance =
-      b.ceilDiv(b.cst(kUnroll * spec.tileN * kElementBytes), tilePanels);
+  Value advance = b.ceilDiv(b.cst(kUnroll * stepBytes()), tilePanels);
   Value partBytes =
-      b.mul(b.mul(context[Lines], kLineChannels / kUnroll), advance);
+      b.mul(b.mul(context[Lines], igemm::kLineUnits / kUnroll), advance);
   b.forLoop(firstChannels, lastChannels, b.cst(1), [&](Value channelTile) {
     Value index = b.add(b.mul(group, context[ChannelTiles]), channelTile);
     Value filterTile =
@@ -154,15 +170,19 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
     b.forLoop(b.cst(points), [&](Value point) {
       Value filterPanel = b.offset(filterTile, b.mul(point, filterPanelBytes));
       Value inputPanels = b.offset(panels, b.mul(point, strides.pointBytes));
-      Value destination =
-          b.offset(products, b.mul(point, spec.tileN * kElementBytes));
+      Value destination = b.offset(products, b.mul(point, stepBytes()));
       b.forLoop(tilePanels, [&](Value tilePanel) {
         Value row = b.mul(tilePanel, spec.tileM);
         Value part = b.add(filterPanelBytes, b.mul(tilePanel, partBytes));
-        emitProducts(
+        Factors factors = {
             b.offset(inputPanels, b.mul(tilePanel, strides.panelBytes)),
-            filterPanel, {b.offset(filterPanel, part), advance},
-            b.offset(destination, b.mul(row, spec.tileBytes())));
+            filterPanel,
+            {b.offset(filterPanel, part), advance}};
+        Value place = b.offset(destination, b.mul(row, spec.tileBytes()));
+        if (spec.isInteger())
+          emitIntegerProducts(factors, place);
+        else
+          emitProducts(factors, place);
       });
     });
     steps.emitOutput(products, firstTile, lastTile, group,
@@ -171,54 +191,94 @@ void KernelEmitter::emitTask(Value firstTile, Value lastTile, Value group,
 }
 
 /// Multiplies one register tile: tileM tiles by tileN channels at one point.
-void KernelEmitter::emitProducts(Value panel, Value filterPanel,
-                                 const Ahead &ahead, Value destination) {
-  int64_t stepBytes = spec.tileN * kElementBytes;
-  Value zero = b.cst(0), one = b.cst(1);
-  SmallVector<Value> start(spec.tileM * vectors(),
-                           b.cstLike(b.vec(b.f32(), b.lanes()), 0));
-  SmallVector<Value> sums = b.forLoop(
-      zero, context[Lines], one, start, [&](Value line, ValueRange lineSums) {
-        Value a = b.offset(panel, b.mul(line, spec.tileM * kLineBytes));
-        Value w = b.offset(filterPanel, b.mul(line, kLineChannels * stepBytes));
-        Value stepsBefore = b.mul(line, kLineChannels / kUnroll);
-        Value next = b.offset(ahead.first, b.mul(stepsBefore, ahead.advance));
-        return b.forLoop(
-            zero, b.cst(kLineChannels / kUnroll), one, lineSums,
-            [&](Value step, ValueRange inner) {
-              return emitSteps(
-                  b.offset(a, b.mul(step, kUnroll * kElementBytes)),
-                  b.offset(w, b.mul(step, kUnroll * stepBytes)),
-                  b.offset(next, b.mul(step, ahead.advance)), inner);
-            });
-      });
-  int64_t rowBytes = spec.tileBytes();
-  for (int64_t p = 0; p < spec.tileM; ++p)
-    for (int64_t v = 0; v < vectors(); ++v)
-      b.store(
-          sums[p * vectors() + v],
-          b.offset(destination, p * rowBytes + v * b.lanes() * kElementBytes));
+void KernelEmitter::emitProducts(const Factors &factors, Value destination) {
+  forSums(emitSums(factors, b.cst(0), context[Lines]), destination,
+          [&](Value sum, int64_t, Value place) { b.store(sum, place); });
 }
 
-/// kUnroll channels; `a` and `w` point to the first one in the panels.
+/// Sums of as many lines as are exact become numbers, which are added up in
+/// memory.
+void KernelEmitter::emitIntegerProducts(const Factors &factors,
+                                        Value destination) {
+  VectorType type = b.vec(b.f32(), b.lanes());
+  Value scales = b.offset(factors.filter, b.mul(context[Lines], lineBytes()));
+  b.forLoop(b.cst(0), context[Lines], exactLines, [&](Value first) {
+    Value last = b.minS(b.add(first, exactLines), context[Lines]);
+    SmallVector<Value> sums = emitSums(factors, first, last);
+    SmallVector<Value> scale;
+    for (int64_t v = 0; v < vectors(); ++v)
+      scale.push_back(
+          b.load(b.offset(scales, v * b.lanes() * igemm::kUnitBytes), type));
+    auto toNumber = [&](Value sum) {
+      return Value(arith::SIToFPOp::create(b, type, sum));
+    };
+    b.ifThenElse(
+        b.eq(first, b.cst(0)),
+        [&] {
+          forSums(sums, destination, [&](Value sum, int64_t v, Value place) {
+            b.store(b.mulF(toNumber(sum), scale[v]), place);
+          });
+        },
+        [&] {
+          forSums(sums, destination, [&](Value sum, int64_t v, Value place) {
+            b.store(b.fma(toNumber(sum), scale[v], b.load(place, type)), place);
+          });
+        });
+  });
+}
+
+Type KernelEmitter::sumType() {
+  return b.vec(spec.isInteger() ? Type(b.getI32Type()) : b.f32(), b.lanes());
+}
+
+/// The sums over the channels of some lines, by tile and vector of channels.
+SmallVector<Value> KernelEmitter::emitSums(const Factors &factors,
+                                           Value firstLine, Value lastLine) {
+  Value zero = b.cst(0), one = b.cst(1);
+  SmallVector<Value> start(spec.tileM * vectors(), b.cstLike(sumType(), 0));
+  return b.forLoop(
+      firstLine, lastLine, one, start, [&](Value line, ValueRange lineSums) {
+        Value a = b.offset(factors.panel, b.mul(line, spec.tileM * kLineBytes));
+        Value w = b.offset(factors.filter, b.mul(line, lineBytes()));
+        Value stepsBefore = b.mul(line, igemm::kLineUnits / kUnroll);
+        Value next = b.offset(factors.ahead.first,
+                              b.mul(stepsBefore, factors.ahead.advance));
+        return b.forLoop(
+            zero, b.cst(igemm::kLineUnits / kUnroll), one, lineSums,
+            [&](Value step, ValueRange inner) {
+              return emitSteps(
+                  b.offset(a, b.mul(step, kUnroll * igemm::kUnitBytes)),
+                  b.offset(w, b.mul(step, kUnroll * stepBytes())),
+                  b.offset(next, b.mul(step, factors.ahead.advance)), inner);
+            });
+      });
+}
+
+/// Runs `visit` for each sum and its place among the products.
+void KernelEmitter::forSums(ValueRange sums, Value destination, Visit visit) {
+  for (int64_t p = 0; p < spec.tileM; ++p)
+    for (int64_t v = 0; v < vectors(); ++v)
+      visit(sums[p * vectors() + v], v,
+            b.offset(destination,
+                     p * spec.tileBytes() + v * b.lanes() * igemm::kUnitBytes));
+}
+
+/// kUnroll units; `a` and `w` point to the first one in the panels.
 SmallVector<Value> KernelEmitter::emitSteps(Value a, Value w, Value ahead,
                                             ValueRange accumulators) {
   SmallVector<Value> sums(accumulators);
   // With several panels, steps need fewer prefetches than this emits:
   // duplicates hit the cache, and a loop with the exact number took longer.
-  for (int64_t at = 0; at < kUnroll * spec.tileN * kElementBytes;
-       at += kLineBytes)
+  for (int64_t at = 0; at < kUnroll * stepBytes(); at += kLineBytes)
     LLVM::Prefetch::create(b, b.offset(ahead, at), /*rw=*/0, /*hint=*/2,
                            /*cache=*/1);
-  igemm::OuterProduct product(b, igemm::Arith::F32, runtime::DType::F32,
-                              vectors());
+  igemm::OuterProduct product(b, spec.arith, runtime::DType::F32, vectors());
   for (int64_t step = 0; step < kUnroll; ++step) {
     auto loadUnit = [&](int64_t p) {
-      return b.load(b.offset(a, p * kLineBytes + step * kElementBytes),
-                    b.f32());
+      return b.load(b.offset(a, p * kLineBytes + step * igemm::kUnitBytes),
+                    product.unitType());
     };
-    product.emit(b.offset(w, step * spec.tileN * kElementBytes), loadUnit,
-                 sums);
+    product.emit(b.offset(w, step * stepBytes()), loadUnit, sums);
   }
   return sums;
 }
@@ -250,6 +310,16 @@ private:
 };
 } // namespace
 
+/// Fills the line that is read in place of pixels outside of the image.
+static void emitZeros(KernelBuilder &b, const KernelSpec &spec, Value line) {
+  Value zeros = b.cstLike(b.vec(b.f32(), kLineChannels), 0);
+  if (spec.product.isInteger())
+    zeros = b.broadcast(
+        arith::TruncIOp::create(b, b.getI8Type(), b.getParam(igemm::FillByte)),
+        kLineBytes);
+  b.store(zeros, line);
+}
+
 void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
   Context context(b, spec.output, spec.dilated);
   ScratchLayout layout(spec.transform);
@@ -257,7 +327,7 @@ void winograd::emitKernel(KernelBuilder &b, const KernelSpec &spec) {
   scratch.zeros = b.offset(b.getScratch(), kNoteBytes);
   scratch.between = b.offset(scratch.zeros, kLineBytes);
   scratch.staging = b.offset(scratch.between, layout.betweenBytes);
-  b.store(b.cstLike(b.vec(b.f32(), kLineChannels), 0), scratch.zeros);
+  emitZeros(b, spec, scratch.zeros);
   WinogradSteps steps(b, spec, context, scratch);
   emitTasks(b, spec.product, context,
             b.offset(scratch.staging, layout.stagingBytes), steps);

@@ -89,22 +89,23 @@ struct PanelStrides {
 void emitTasks(KernelBuilder &b, const ProductSpec &spec,
                const Context &context, Value memory, TileSteps &steps);
 
-/// Reads vectors of channels of a group, and places them in panels;
+/// Reads vectors of channels of a group, and places them in panels: a unit of a
+/// line is a channel in f32, or two in i16 less the zero point;
 /// ChannelReader.cpp.
 class ChannelReader {
 public:
-  ChannelReader(KernelBuilder &b, const Layout &layout, bool alignedChannels,
-                const Context &context)
-      : b(b), layout(layout), alignedChannels(alignedChannels),
-        context(context) {}
+  ChannelReader(KernelBuilder &b, const ChannelSource &source,
+                const Context &context);
 
+  int64_t vectorChannels() const { return b.lanes() * perUnit; }
+  mlir::VectorType vectorType();
   /// The offset from the first channel of the group to `channel`, if channels
   /// are innermost.
   Value offsetOf(Value channel);
   Value load(Value pointer, Value channel);
-  /// In nchw: writes `pixels` pixels from (y, x) on, which may be outside of
-  /// the image that starts at `image`, as lines of b.lanes() channels from
-  /// `channel` on.
+  /// In nchw, of f32: writes `pixels` pixels from (y, x) on, which may be
+  /// outside of the image that starts at `image`, as lines of b.lanes()
+  /// channels from `channel` on.
   void stageRow(Value image, Value y, Value x, int64_t pixels, Value channel,
                 Value line);
 
@@ -121,14 +122,16 @@ public:
 
 private:
   KernelBuilder &b;
-  const Layout &layout;
-  bool alignedChannels;
+  ChannelSource source;
   const Context &context;
+  int64_t elementBytes, perUnit;
+  /// Of bytes.
+  Value zeroPoint;
 };
 
 /// The scratch memory of the thread that runs the kernel.
 struct Scratch {
-  /// A line of zeros.
+  /// A line of zeros: of bytes, of zero points.
   Value zeros;
   /// A line for each point: the transforms of F(4x4) have more values than
   /// there are registers, and pass them from columns to rows through memory.

@@ -31,19 +31,25 @@ static int64_t getStoredPixels(const Problem &problem,
 
 KernelSpec::KernelSpec(const Problem &problem, const TargetInfo &target,
                        const PerfConfig &config, const Transform &transform)
-    : transform(transform), inputLayout(problem.operands[0].layout),
-      product{transform.points(), config.get("tile_m"), config.get("tile_n")},
+    : transform(transform),
+      input{problem.operands[0].dtype, problem.operands[0].layout, false},
+      product{transform.points(), config.get("tile_m"), config.get("tile_n"),
+              chooseArith(problem.operands[0])},
       output(makeOutputSpec(problem, target, getConvGeometry(problem),
                             getStoredPixels(problem, transform))) {
-  alignedChannels = problem.operands[1].shape[1] % kLineChannels == 0;
+  input.alignedChannels =
+      problem.operands[1].shape[1] % product.lineChannels() == 0;
+  // Sums of integers become numbers before they are transformed back.
+  output.arith = product.arith;
   dilated = !areAll(problem.ints("dilations"), 1);
 }
 
 std::string KernelSpec::symbol() const {
-  std::string text =
-      "winograd_f" + std::to_string(transform.outTile()) + "_m" +
-      std::to_string(product.tileM) + "n" + std::to_string(product.tileN) +
-      (alignedChannels ? "_lines" : "_pieces") + (dilated ? "_dilated" : "");
+  std::string text = "winograd_f" + std::to_string(transform.outTile()) + "_m" +
+                     std::to_string(product.tileM) + "n" +
+                     std::to_string(product.tileN) +
+                     (input.alignedChannels ? "_lines" : "_pieces") +
+                     (dilated ? "_dilated" : "");
   // The spec of the stored row names dtypes, layouts and the epilogue.
   return text + "_" + output.symbol();
 }
@@ -51,6 +57,25 @@ std::string KernelSpec::symbol() const {
 //===----------------------------------------------------------------------===//
 // Applicability
 //===----------------------------------------------------------------------===//
+
+Applicability WinogradSolver::checkInput(const Problem &problem,
+                                         const TargetInfo &target) const {
+  const TensorDesc &input = problem.operands[0];
+  if (!isInteger)
+    return input.dtype == DType::F32 && !input.quantized
+               ? Applicability::yes()
+               : Applicability::no("needs an f32 input: the transforms amplify "
+                                   "rounding errors");
+  if (!input.quantized)
+    return Applicability::no("needs a quantised input");
+  if (input.layout.kind != Layout::NHWC)
+    return Applicability::no("needs an input in nhwc");
+  // Without AVX-512, bytes cannot be read under a mask.
+  if (target.vectorBits < 512 &&
+      problem.operands[1].shape[1] % (2 * target.lanes()) != 0)
+    return Applicability::no("needs whole vectors of channels");
+  return Applicability::yes();
+}
 
 Applicability WinogradSolver::isApplicable(const Problem &problem,
                                            const TargetInfo &target) const {
@@ -69,9 +94,8 @@ Applicability WinogradSolver::isApplicable(const Problem &problem,
       (input.layout.kind == Layout::NCHW ||
        problem.result.layout.kind == Layout::NCHW))
     return Applicability::no("needs dilations of 1 in nchw");
-  if (input.dtype != DType::F32 || input.quantized)
-    return Applicability::no("needs an f32 input: the transforms amplify "
-                             "rounding errors");
+  if (Applicability dtype = checkInput(problem, target); !dtype)
+    return dtype;
   if (filter.shape[1] > maxChannels)
     return Applicability::no("has too many channels for its error bound");
   if (!hasWholeVectors(input.layout, target))
@@ -85,7 +109,8 @@ Applicability WinogradSolver::isApplicable(const Problem &problem,
 
 bool WinogradSolver::isValidConfig(const Problem &, const TargetInfo &target,
                                    const PerfConfig &config) const {
-  return config.getFields().size() == 3 && isValidBlock(target, config);
+  return config.getFields().size() == 3 &&
+         isValidBlock(target, config, getArith());
 }
 
 /// Each tile is a kernel to compile: without tuning, models use only two.
@@ -120,6 +145,29 @@ double WinogradSolver::expectedFraction(const Problem &problem,
 // The launch
 //===----------------------------------------------------------------------===//
 
+static ConstantPlan planFilter(const KernelSpec &spec,
+                               const igemm::Geometry &g) {
+  return {[spec, g](const ConstantOperands &operands) {
+    return packFilter(
+        spec.product, g, operands[1],
+        [&](ArrayRef<float> taps, MutableArrayRef<double> values) {
+          spec.transform.transformFilter(taps, values);
+        });
+  }};
+}
+
+static ConstantPlan planIntegerFilter(const KernelSpec &spec,
+                                      const Problem &problem,
+                                      const igemm::Geometry &g) {
+  std::vector<float> scales;
+  for (float scale : problem.operands[1].scales)
+    scales.push_back(scale * problem.operands[0].scales[0]);
+  return {[spec, g, scales](const ConstantOperands &operands) {
+    return packIntegerFilter(spec.product, g, operands[1], spec.transform,
+                             scales);
+  }};
+}
+
 SolutionPlan WinogradSolver::plan(const Problem &problem,
                                   const TargetInfo &target,
                                   const PerfConfig &config) const {
@@ -129,7 +177,7 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
   launch.kernel = {spec.symbol(),
                    [spec](KernelBuilder &b) { emitKernel(b, spec); }};
   std::vector<int64_t> params =
-      makeTileParams(spec.inputLayout, g, getTileWork(transform, problem));
+      makeTileParams(problem.operands[0], g, getTileWork(transform, problem));
   launch.tasks =
       setTaskParams(params, spec.product, target, g, config.get("block_m"));
   launch.params = makeResultParams(problem, spec.output, g);
@@ -143,12 +191,7 @@ SolutionPlan WinogradSolver::plan(const Problem &problem,
   bindBuffers(launch, spec.output);
   SolutionPlan plan;
   plan.launches.push_back(std::move(launch));
-  plan.constants.push_back({[spec, g](const ConstantOperands &operands) {
-    return packFilter(
-        spec.product, g, operands[1],
-        [&](ArrayRef<float> taps, MutableArrayRef<double> values) {
-          spec.transform.transformFilter(taps, values);
-        });
-  }});
+  plan.constants.push_back(isInteger ? planIntegerFilter(spec, problem, g)
+                                     : planFilter(spec, g));
   return plan;
 }

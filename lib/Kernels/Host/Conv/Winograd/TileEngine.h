@@ -13,9 +13,11 @@
 //
 //   1. transform the input of all tiles: panels [point][tiles / tileM]
 //      [C / 16][tileM][16 channels], one line of 64 bytes after the other;
+//      products of integers have two channels in each unit of 4 bytes, and so
+//      32 in a line;
 //   2. for tileN output channels and each point, multiply the panels with the
 //      filter, which was transformed at compile time: [K / tileN][point][C]
-//      [tileN], and put the products to [tile][point][tileN];
+//      [tileN], and put the products to [tile][point][tileN], in f32;
 //   3. transform those back, apply the epilogue and store.
 //
 // The filter is read once per block, in order; it is larger than the original,
@@ -33,9 +35,11 @@
 #include "tarpon/Runtime/KernelABI.h"
 #include "tarpon/Solver/Solver.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace tarpon::winograd {
 
-/// Channels in one line of an input panel, which is 64 bytes.
+/// Channels of floats in one line of an input panel, which is 64 bytes.
 inline constexpr int64_t kLineChannels = 16;
 inline constexpr int64_t kLineBytes = 64;
 /// The note and the padding of its line, in front of the steps' scratch, which
@@ -57,7 +61,7 @@ enum Param : int64_t {
   InputHeight,
   InputWidth,
   Channels, ///< per group
-  Lines,    ///< of a tile in a panel: ceil(Channels / 16)
+  Lines,    ///< of a tile in a panel: ceil(Channels / lineChannels())
   PadTop,
   PadLeft,
   OutHeight,
@@ -87,15 +91,45 @@ struct TileWork {
   /// The additional cycles if panels and products are several times as large as
   /// the L2 cache.
   double farCycles = 0;
+  /// F32, or I16Dot.
+  igemm::Arith arith = igemm::Arith::F32;
 
   int64_t tiles(const igemm::Geometry &geometry) const {
     return geometry.batch * tilesX * tilesY;
   }
+  /// The units of a tile's channels in a panel.
+  int64_t units(const igemm::Geometry &geometry) const {
+    int64_t perUnit = igemm::elementsPerUnit(arith);
+    int64_t line = igemm::kLineUnits * perUnit;
+    return llvm::alignTo(geometry.channels, line) / perUnit;
+  }
+};
+
+/// The input of a kernel: f32, or bytes.
+struct ChannelSource {
+  runtime::DType dtype;
+  Layout layout;
+  /// True if the channels of a group fill whole lines, so that no masks are
+  /// needed.
+  bool alignedChannels;
 };
 
 /// The register tile of the products.
 struct ProductSpec {
   int64_t points, tileM, tileN;
+  igemm::Arith arith = igemm::Arith::F32;
+
+  bool isInteger() const { return arith != igemm::Arith::F32; }
+  /// Channels in one line of an input panel.
+  int64_t lineChannels() const {
+    return igemm::kLineUnits * igemm::elementsPerUnit(arith);
+  }
+  /// The bytes of one point's filter for tileN channels of the result. Behind
+  /// integers are the factors that turn their sums into numbers, in f32.
+  int64_t filterBytes(int64_t lines) const {
+    return (lines * igemm::kLineUnits + isInteger()) * tileN *
+           igemm::kUnitBytes;
+  }
 
   /// The bytes of all points' panels, with one more line per point: otherwise
   /// their addresses would differ by powers of two and fall into the same sets
@@ -127,7 +161,8 @@ int64_t getFirstParam(const igemm::KernelSpec &output);
 
 /// Returns true if the config has a register tile and a block that fit; it may
 /// have other fields too.
-bool isValidBlock(const TargetInfo &target, const PerfConfig &config);
+bool isValidBlock(const TargetInfo &target, const PerfConfig &config,
+                  igemm::Arith arith = igemm::Arith::F32);
 /// Configs with the time by which a solver ranks them.
 using RankedConfigs = std::vector<std::pair<double, PerfConfig>>;
 /// Appends `fields` combined with all register tiles worth trying, in blocks of
@@ -137,7 +172,7 @@ void appendTiles(const TargetInfo &target, const igemm::Geometry &geometry,
                  RankedConfigs &list);
 /// Does the same for the register tiles that suffice for models without tuning:
 /// as many rows as the registers hold of two vectors, and half of that for
-/// images of few tiles.
+/// images of few tiles; of integers, also eight rows, and four of four vectors.
 void appendDefaultTiles(const TargetInfo &target,
                         const igemm::Geometry &geometry, const TileWork &work,
                         const PerfConfig &fields, RankedConfigs &list);
@@ -163,19 +198,24 @@ double getFraction(const Problem &problem, const TargetInfo &target,
 /// Writes the transform of one filter's taps, a number per point.
 using FilterTransform = llvm::function_ref<void(llvm::ArrayRef<float> taps,
                                                 llvm::MutableArrayRef<double>)>;
-/// Packs the filter for the engine.
+/// Packs a filter of floats for the engine; FilterPack.cpp.
 std::vector<char> packFilter(const ProductSpec &spec,
                              const igemm::Geometry &geometry,
                              llvm::ArrayRef<char> filter,
                              FilterTransform transform);
 
-/// The parameters of storing the result, in the order of igemm::Param; after
-/// them those of dequantising the epilogue's operands, and the epilogue's own.
+/// The bytes in front of a filter of integers, which begin with the number of
+/// lines whose sums fit 32 bits.
+inline constexpr int64_t kFilterHeadBytes = kLineBytes;
+
+/// The parameters of storing the result, in the order of igemm::Param, and what
+/// padding holds; after them those of dequantising the epilogue's operands, and
+/// the epilogue's own.
 std::vector<int64_t> makeResultParams(const Problem &problem,
                                       const igemm::KernelSpec &output,
                                       const igemm::Geometry &geometry);
 /// The Params except those that divide the work.
-std::vector<int64_t> makeTileParams(const Layout &inputLayout,
+std::vector<int64_t> makeTileParams(const TensorDesc &input,
                                     const igemm::Geometry &geometry,
                                     const TileWork &work);
 /// Sets the Params that divide the work; returns the number of tasks.

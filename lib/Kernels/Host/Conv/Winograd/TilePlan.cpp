@@ -1,4 +1,4 @@
-//===- TilePlan.cpp - Configs, packing of filters and launches ------------===//
+//===- TilePlan.cpp - Configs and launches -------------------------------===//
 //
 // Part of Tarpon, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -46,20 +46,17 @@ int64_t winograd::getFirstParam(const igemm::KernelSpec &output) {
 // Configs
 //===----------------------------------------------------------------------===//
 
-static bool fitsRegisters(const TargetInfo &target, int64_t m, int64_t n) {
-  return igemm::fitsRegisters(target, igemm::Arith::F32, m, n);
-}
-
 static constexpr int64_t kMaxBlock = 64;
 
-bool winograd::isValidBlock(const TargetInfo &target,
-                            const PerfConfig &config) {
+bool winograd::isValidBlock(const TargetInfo &target, const PerfConfig &config,
+                            igemm::Arith arith) {
   if (!config.has("tile_m") || !config.has("tile_n") || !config.has("block_m"))
     return false;
   int64_t m = config.get("tile_m"), n = config.get("tile_n"),
           block = config.get("block_m");
   return m >= 1 && n >= target.lanes() && n % target.lanes() == 0 &&
-         block >= 1 && block <= kMaxBlock && fitsRegisters(target, m, n);
+         block >= 1 && block <= kMaxBlock &&
+         igemm::fitsRegisters(target, arith, m, n);
 }
 
 /// The size of equal blocks, the largest of which fill about this share of the
@@ -101,7 +98,7 @@ static SmallVector<int64_t> listBlocks(const TargetInfo &target,
                                        const igemm::Geometry &g, int64_t m,
                                        int64_t n) {
   int64_t panels = divideCeil(work.tiles(g), m);
-  int64_t bytes = work.points * 4 * (llvm::alignTo(g.channels, 16) + n) * m;
+  int64_t bytes = work.points * 4 * (work.units(g) + n) * m;
   llvm::SmallSetVector<int64_t, 8> blocks;
   for (double share : {0.4, 1.0, 4.0}) {
     int64_t block = chooseBlock(target, panels, bytes, share);
@@ -133,8 +130,18 @@ void winograd::appendTiles(const TargetInfo &target, const igemm::Geometry &g,
                            RankedConfigs &list) {
   for (int64_t vectors : {1, 2, 3, 4})
     for (int64_t m : {2, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})
-      if (int64_t n = vectors * target.lanes(); fitsRegisters(target, m, n))
+      if (int64_t n = vectors * target.lanes();
+          igemm::fitsRegisters(target, work.arith, m, n))
         appendBlocks(target, g, work, fields, m, n, list);
+}
+
+/// The most rows that the registers hold beside `n` channels.
+static int64_t countMostRows(const TargetInfo &target, igemm::Arith arith,
+                             int64_t n) {
+  int64_t most = 1;
+  while (igemm::fitsRegisters(target, arith, most + 1, n))
+    ++most;
+  return most;
 }
 
 void winograd::appendDefaultTiles(const TargetInfo &target,
@@ -142,10 +149,17 @@ void winograd::appendDefaultTiles(const TargetInfo &target,
                                   const TileWork &work,
                                   const PerfConfig &fields,
                                   RankedConfigs &list) {
-  constexpr int64_t kVectors = 2;
-  int64_t most = (target.vectorRegisters - kVectors - 1) / kVectors;
+  int64_t n = 2 * target.lanes(), most = countMostRows(target, work.arith, n);
   for (int64_t m : {most, most / 2})
-    appendBlocks(target, g, work, fields, m, kVectors * target.lanes(), list);
+    appendBlocks(target, g, work, fields, m, n, list);
+  if (work.arith == igemm::Arith::F32)
+    return;
+  // 14 x 14 and 7 x 7 pixels are 16 and 4 tiles of 4 x 4.
+  constexpr int64_t kTiles = 4;
+  if (most > 2 * kTiles)
+    appendBlocks(target, g, work, fields, 2 * kTiles, n, list);
+  if (igemm::fitsRegisters(target, work.arith, kTiles, 2 * n))
+    appendBlocks(target, g, work, fields, kTiles, 2 * n, list);
 }
 
 void winograd::sortByCycles(RankedConfigs &list) {
@@ -184,48 +198,13 @@ int64_t winograd::chooseChannelBlock(const TargetInfo &target,
 
 double winograd::getFraction(const Problem &problem, const TargetInfo &target,
                              double cycles) {
-  // The peak is two multiply-adds of a vector per cycle and core.
+  // The peak is two multiply-adds of a vector per cycle and core, each of as
+  // many products as the arithmetic has.
   auto perCycle = static_cast<double>(4 * target.lanes() * target.threads);
-  return problem.flops() / perCycle / std::max(cycles, 1.0);
-}
-
-//===----------------------------------------------------------------------===//
-// Packing the filter
-//===----------------------------------------------------------------------===//
-
-/// Packs the filters of one channel of a tile of output channels at a time, so
-/// that writes are contiguous for each point.
-std::vector<char> winograd::packFilter(const ProductSpec &spec,
-                                       const igemm::Geometry &g,
-                                       ArrayRef<char> filter,
-                                       FilterTransform transform) {
-  int64_t depth = llvm::alignTo(g.channels, kLineChannels);
-  int64_t channelTiles = divideCeil(g.outChannels, spec.tileN);
-  std::vector<char> bytes(
-      g.groups * channelTiles * spec.points * depth * spec.tileN * 4, 0);
-  auto *packed = reinterpret_cast<float *>(bytes.data());
-  const auto *weights = reinterpret_cast<const float *>(filter.data());
-  int64_t taps = g.taps();
-  std::vector<double> values(spec.points);
-  std::vector<float> rows(spec.points * spec.tileN);
-  for (int64_t tile = 0; tile < g.groups * channelTiles; ++tile) {
-    int64_t first = tile % channelTiles * spec.tileN;
-    int64_t columns = std::min(spec.tileN, g.outChannels - first);
-    int64_t k = tile / channelTiles * g.outChannels + first;
-    for (int64_t c = 0; c < g.channels; ++c) {
-      for (int64_t column = 0; column < columns; ++column) {
-        const float *source = weights + ((k + column) * g.channels + c) * taps;
-        transform(ArrayRef(source, taps), values);
-        for (int64_t e = 0; e < spec.points; ++e)
-          rows[e * spec.tileN + column] = static_cast<float>(values[e]);
-      }
-      for (int64_t e = 0; e < spec.points; ++e)
-        std::copy_n(&rows[e * spec.tileN], columns,
-                    packed +
-                        ((tile * spec.points + e) * depth + c) * spec.tileN);
-    }
-  }
-  return bytes;
+  const TargetTraits &traits = *target.traits;
+  double speedup =
+      traits.getSpeedup(traits.getArithmetic(problem, target), target);
+  return problem.flops() / perCycle / speedup / std::max(cycles, 1.0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,31 +212,33 @@ std::vector<char> winograd::packFilter(const ProductSpec &spec,
 //===----------------------------------------------------------------------===//
 
 /// Sets the parameters of the input's layout in memory.
-static void setInputParams(std::vector<int64_t> &params, const Layout &layout,
+static void setInputParams(std::vector<int64_t> &params,
+                           const TensorDesc &input, const TileWork &work,
                            const igemm::Geometry &g) {
-  constexpr int64_t kElement = 4;
+  const Layout &layout = input.layout;
+  int64_t element = runtime::dtypeBytes(input.dtype);
   int64_t channels = g.groups * g.channels, pixels = g.height * g.width;
   bool isNhwc = layout.kind == Layout::NHWC;
   int64_t block = layout.block; // 1 in nchw.
   int64_t pitch = g.inputPitch ? g.inputPitch : channels;
-  params[InputPixelBytes] = (isNhwc ? pitch : block) * kElement;
-  params[InputBlockBytes] = isNhwc ? 0 : pixels * block * kElement;
-  params[InputGroupBytes] = g.channels * (isNhwc ? 1 : pixels) * kElement;
+  params[InputPixelBytes] = (isNhwc ? pitch : block) * element;
+  params[InputBlockBytes] = isNhwc ? 0 : pixels * block * element;
+  params[InputGroupBytes] = g.channels * (isNhwc ? 1 : pixels) * element;
   params[InputImageBytes] =
-      (isNhwc ? pitch : llvm::alignTo(channels, block)) * pixels * kElement;
+      (isNhwc ? pitch : llvm::alignTo(channels, block)) * pixels * element;
   params[InputHeight] = g.height;
   params[InputWidth] = g.width;
   params[Channels] = g.channels;
-  params[Lines] = divideCeil(g.channels, kLineChannels);
+  params[Lines] = work.units(g) / igemm::kLineUnits;
   params[PadTop] = g.padTop;
   params[PadLeft] = g.padLeft;
 }
 
-std::vector<int64_t> winograd::makeTileParams(const Layout &inputLayout,
+std::vector<int64_t> winograd::makeTileParams(const TensorDesc &input,
                                               const igemm::Geometry &g,
                                               const TileWork &work) {
   std::vector<int64_t> params(NumParams, 0);
-  setInputParams(params, inputLayout, g);
+  setInputParams(params, input, work, g);
   params[OutHeight] = g.outHeight;
   params[OutWidth] = g.outWidth;
   params[OutChannels] = g.outChannels;
@@ -294,6 +275,7 @@ std::vector<int64_t> winograd::makeResultParams(const Problem &problem,
   params[igemm::ResultInverseScale] = runtime::floatParam(1.0f / scale);
   params[igemm::ResultZeroPoint] =
       runtime::floatParam(static_cast<float>(problem.result.zeroPoint));
+  params[igemm::FillByte] = problem.operands[0].zeroPoint;
   params[igemm::ResultChannels] =
       g.resultPitch ? g.resultPitch : g.groups * g.outChannels;
   params[igemm::OutPixels] = g.outPixels();

@@ -13,6 +13,8 @@
 
 #include "Transform.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -58,15 +60,52 @@ std::vector<double> Transform::finitePoints() const {
 
 Transform::Matrix Transform::makeG() const {
   Matrix rows;
-  std::vector<double> points = finitePoints();
-  for (double p : points) {
-    double scale = 1;
-    for (double q : points)
-      scale *= p == q ? 1 : p - q;
+  for (double p : finitePoints()) {
+    double scale = rowScale(p);
     rows.push_back({1 / scale, p / scale, p * p / scale});
   }
   rows.push_back({0, 0, 1});
   return rows;
+}
+
+double Transform::rowScale(double point) const {
+  double scale = 1;
+  for (double other : finitePoints())
+    scale *= point == other ? 1 : point - other;
+  return scale;
+}
+
+std::vector<double> Transform::pointFactors() const {
+  std::vector<double> rows, factors;
+  for (double p : finitePoints())
+    rows.push_back(1 / rowScale(p));
+  rows.push_back(1);
+  for (double row : rows)
+    for (double column : rows)
+      factors.push_back(row * column);
+  return factors;
+}
+
+/// Inputs that are all as far as possible from zero, on the side that increases
+/// the sum: its positive terms, or its negative ones.
+std::vector<double> Transform::inputGrowth() const {
+  auto sum = [](ArrayRef<double> row, double sign) {
+    double total = 0;
+    for (double value : row)
+      total += std::max(sign * value, 0.0);
+    return total;
+  };
+  std::vector<double> growth;
+  Matrix b = makeB();
+  for (const std::vector<double> &row : b)
+    for (const std::vector<double> &column : b) {
+      double positive =
+          sum(row, 1) * sum(column, 1) + sum(row, -1) * sum(column, -1);
+      double negative =
+          sum(row, 1) * sum(column, -1) + sum(row, -1) * sum(column, 1);
+      growth.push_back(std::max(positive, negative));
+    }
+  return growth;
 }
 
 Transform::Matrix Transform::makeB() const {
@@ -145,8 +184,20 @@ double Transform::errorGrowth() const {
 // Code
 //===----------------------------------------------------------------------===//
 
+/// addScaled for integers, whose products by powers of two become shifts.
+static Value addScaledInteger(KernelBuilder &b, Value sum, double factor,
+                              Value x) {
+  if (!sum)
+    return factor == 1 ? x : b.mul(x, b.cstLike(x.getType(), factor));
+  if (std::abs(factor) != 1)
+    x = b.mul(x, b.cstLike(x.getType(), std::abs(factor)));
+  return factor < 0 ? b.sub(sum, x) : b.add(sum, x);
+}
+
 /// sum + factor * x, without a multiplication by one; `sum` may be null.
 static Value addScaled(KernelBuilder &b, Value sum, double factor, Value x) {
+  if (isa<IntegerType>(getElementTypeOrSelf(x.getType())))
+    return addScaledInteger(b, sum, factor, x);
   if (!sum)
     return factor == 1 ? x : b.mulF(x, b.cstLike(x.getType(), factor));
   if (factor == 1)

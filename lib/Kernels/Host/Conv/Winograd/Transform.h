@@ -62,7 +62,15 @@ public:
   void transformFilter(llvm::ArrayRef<float> taps,
                        llvm::MutableArrayRef<double> values) const;
 
-  /// B^T d for one column d of inTile() vectors.
+  /// Where the pairs and the taps are integers, G g G^T is an integer times the
+  /// factor of the point; there are points() of them.
+  std::vector<double> pointFactors() const;
+  /// The largest |B^T d B| of each point for inputs in an interval of length
+  /// one that contains zero.
+  std::vector<double> inputGrowth() const;
+
+  /// B^T d for one column d of inTile() vectors, of integers where the pairs
+  /// are.
   mlir::SmallVector<mlir::Value> emitInput(KernelBuilder &b,
                                            mlir::ValueRange d) const;
   /// A^T m for one column m of inTile() vectors.
@@ -76,6 +84,8 @@ private:
   int64_t numPairs() const { return static_cast<int64_t>(pairs.size()); }
   std::vector<double> finitePoints() const;
   std::vector<double> squaresPolynomial(int64_t without) const;
+  /// The product of the differences between a finite point and the others.
+  double rowScale(double point) const;
   Matrix makeG() const;
   Matrix makeB() const;
   Matrix makeA() const;

@@ -30,11 +30,8 @@ struct KernelSpec {
              const PerfConfig &config, const Transform &transform);
 
   Transform transform;
-  Layout inputLayout;
+  ChannelSource input;
   ProductSpec product;
-  /// True if the channels of a group fill whole lines, so that no masks are
-  /// needed.
-  bool alignedChannels;
   /// True if a dilation is larger than one.
   bool dilated;
   /// The spec of storing a part of a row of pixels by one vector of channels.
@@ -42,7 +39,7 @@ struct KernelSpec {
   igemm::KernelSpec output;
 
   std::string symbol() const;
-  bool isInputNchw() const { return inputLayout.kind == Layout::NCHW; }
+  bool isInputNchw() const { return input.layout.kind == Layout::NCHW; }
   bool isResultNchw() const { return output.resultLayout.kind == Layout::NCHW; }
 };
 
@@ -69,6 +66,22 @@ inline bool holdsInRegisters(const TargetInfo &target,
 /// Emits the kernel; KernelEmitter.cpp.
 void emitKernel(KernelBuilder &b, const KernelSpec &spec);
 
+/// The difference between the largest and the smallest byte.
+inline constexpr int64_t kByteRange = 255;
+
+/// The arithmetic in which an input's tiles are multiplied.
+inline igemm::Arith chooseArith(const TensorDesc &input) {
+  return input.quantized ? igemm::Arith::I16Dot : igemm::Arith::F32;
+}
+
+/// Packs a filter of i8 as the products of G that are integers, with a scale
+/// for each channel of the result, or one for all; FilterPack.cpp.
+std::vector<char> packIntegerFilter(const ProductSpec &spec,
+                                    const igemm::Geometry &geometry,
+                                    llvm::ArrayRef<char> filter,
+                                    const Transform &transform,
+                                    llvm::ArrayRef<float> scales);
+
 /// The tiles of a problem; CostModel.cpp.
 TileWork getTileWork(const Transform &transform, const Problem &problem);
 
@@ -76,8 +89,11 @@ TileWork getTileWork(const Transform &transform, const Problem &problem);
 class WinogradSolver : public Solver {
 public:
   /// With up to `maxChannels` per group the relative L2 error is below 1e-5.
-  WinogradSolver(Transform transform, int64_t maxChannels)
-      : transform(std::move(transform)), maxChannels(maxChannels) {}
+  /// `isInteger`: of bytes, by a transform of integers.
+  WinogradSolver(Transform transform, int64_t maxChannels,
+                 bool isInteger = false)
+      : transform(std::move(transform)), maxChannels(maxChannels),
+        isInteger(isInteger) {}
 
   Applicability isApplicable(const Problem &problem,
                              const TargetInfo &target) const final;
@@ -94,8 +110,15 @@ public:
                     const PerfConfig &config) const final;
 
 private:
+  Applicability checkInput(const Problem &problem,
+                           const TargetInfo &target) const;
+  igemm::Arith getArith() const {
+    return isInteger ? igemm::Arith::I16Dot : igemm::Arith::F32;
+  }
+
   Transform transform;
   int64_t maxChannels;
+  bool isInteger;
 };
 
 } // namespace tarpon::winograd
