@@ -113,7 +113,7 @@ bool WinogradSolver::isValidConfig(const Problem &, const TargetInfo &target,
          isValidBlock(target, config, getArith());
 }
 
-/// Each tile is a kernel to compile: without tuning, models use only two.
+/// Each tile is a kernel to compile: without tuning, models use only a few.
 PerfConfig WinogradSolver::defaultConfig(const Problem &problem,
                                          const TargetInfo &target) const {
   RankedConfigs ranked;

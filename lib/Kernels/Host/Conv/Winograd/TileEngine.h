@@ -171,8 +171,8 @@ void appendTiles(const TargetInfo &target, const igemm::Geometry &geometry,
                  const TileWork &work, const PerfConfig &fields,
                  RankedConfigs &list);
 /// Does the same for the register tiles that suffice for models without tuning:
-/// as many rows as the registers hold of two vectors, and half of that for
-/// images of few tiles; of integers, also eight rows, and four of four vectors.
+/// as many rows as the registers hold of two vectors, and for images of few
+/// tiles half of that, eight, and four of four vectors.
 void appendDefaultTiles(const TargetInfo &target,
                         const igemm::Geometry &geometry, const TileWork &work,
                         const PerfConfig &fields, RankedConfigs &list);

@@ -152,8 +152,6 @@ void winograd::appendDefaultTiles(const TargetInfo &target,
   int64_t n = 2 * target.lanes(), most = countMostRows(target, work.arith, n);
   for (int64_t m : {most, most / 2})
     appendBlocks(target, g, work, fields, m, n, list);
-  if (work.arith == igemm::Arith::F32)
-    return;
   // 14 x 14 and 7 x 7 pixels are 16 and 4 tiles of 4 x 4.
   constexpr int64_t kTiles = 4;
   if (most > 2 * kTiles)
