@@ -92,36 +92,47 @@ static Problem makeByteProblem(int64_t channels) {
   return problem;
 }
 
-/// The operands for which the sum of the point that belongs to 2 in both
-/// dimensions is as large as it can be.
-static std::vector<std::vector<double>> makeLargestSum(const Problem &problem) {
-  // The row of B^T, without the first and the last pixel, which are padding.
-  constexpr int kRow[] = {-2, -1, 2, 1};
-  std::vector<std::vector<double>> operands(2);
-  int64_t channels = problem.operands[0].shape[1];
-  for (int64_t c = 0; c < channels; ++c)
-    for (int y : kRow)
-      for (int x : kRow)
-        operands[0].push_back(y * x > 0 ? 255 : 0);
-  operands[1].assign(problem.operands[1].numElements(), 127);
-  return operands;
+namespace {
+/// A point, the same in both dimensions: its row of B^T without the first and
+/// the last pixel, which are padding, and how many of the taps are 127.
+struct Point {
+  int row[4];
+  int64_t taps;
+};
+} // namespace
+
+/// Makes operands for which the sum of a point is as large as it can be: their
+/// elements are asked for in order.
+static SolverRunner::OperandChange makeLargestSum(const Point &point) {
+  return [point, pixel = 0, tap = 0](size_t operand, double) mutable {
+    if (operand == 1)
+      return tap++ % 9 < point.taps ? 127.0 : 0.0;
+    int y = pixel / 4 % 4, x = pixel % 4;
+    ++pixel;
+    return point.row[y] * point.row[x] > 0 ? 255.0 : 0.0;
+  };
 }
 
-/// 64 channels fit 32 bits whatever they hold, three times as many do not.
+/// 64 channels fit 32 bits whatever they hold, three times as many do not. Of
+/// filters with one tap, the sums of the point 1 are the largest.
 TEST(WinogradBytes, sumsOfAnyLengthAreExact) {
   auto runner = SolverRunner::create("native");
   ASSERT_TRUE(runner) << runner.message();
   const Solver &solver = *findSolver("conv-winograd-f4x3-i8-v1");
-  for (int64_t channels : {32, 64, 96, 192, 1024}) {
+  constexpr Point kOne = {{-4, -4, 1, 1}, 1}, kTwo = {{-2, -1, 2, 1}, 9};
+  for (auto [point, channels] : {std::pair(kTwo, 32),
+                                 {kTwo, 64},
+                                 {kTwo, 96},
+                                 {kTwo, 192},
+                                 {kOne, 1024}}) {
     SCOPED_TRACE(channels);
     Problem problem = makeByteProblem(channels);
-    auto operands = makeLargestSum(problem);
+    (*runner)->setOperandChange(makeLargestSum(point));
     const TargetInfo &target = (*runner)->getTarget();
-    auto actual = (*runner)->run(
-        problem, solver, solver.defaultConfig(problem, target), operands);
+    auto actual =
+        (*runner)->run(problem, solver, solver.defaultConfig(problem, target));
     ASSERT_TRUE(actual) << actual.message();
-    auto expected =
-        (*runner)->run(problem, getReferenceSolver(), PerfConfig(), operands);
+    auto expected = (*runner)->run(problem, getReferenceSolver(), PerfConfig());
     ASSERT_TRUE(expected) << expected.message();
     EXPECT_LT(relativeL2(actual->front(), expected->front()), 1e-6);
   }
