@@ -83,7 +83,7 @@ private:
   TileSteps &steps;
   PanelStrides strides;
   Value input, filter, filterPanelBytes, panels, products;
-  /// Of integers: the lines whose sums fit 32 bits.
+  /// The lines of integers whose sums fit 32 bits.
   Value exactLines;
 };
 

@@ -125,7 +125,7 @@ private:
   ChannelSource source;
   const Context &context;
   int64_t elementBytes, perUnit;
-  /// Of bytes.
+  /// That of bytes.
   Value zeroPoint;
 };
 
