@@ -52,6 +52,15 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// A resize to the size that the image has, at a scale of one.
+OpFoldResult ResizeOp::fold(FoldAdaptor) {
+  bool keepsPlaces =
+      getCoordinates() != ResizeCoordinates::TfCropAndResize &&
+      llvm::all_of(getScales(), [](double scale) { return scale == 1; });
+  return keepsPlaces && getInput().getType() == getType() ? getInput()
+                                                          : OpFoldResult();
+}
+
 bool ResizeOp::prefersLayout() { return false; }
 
 bool ResizeOp::supportsLayout(LayoutAttr layout) {

@@ -40,6 +40,8 @@ void tarpon::buildSimplifyPipeline(OpPassManager &pm) {
   passes.addPass(createRaiseActivationsPass());
   passes.addPass(createFoldBatchNormPass());
   passes.addPass(createCropFiltersPass());
+  passes.addPass(createMoveConvolutionsPass());
+  passes.addPass(createMergeProductsPass());
   // This drops the parameters of the batch norms and the filters.
   passes.addPass(createFoldConstantsPass());
   passes.addPass(createMoveActivationsPass());

@@ -67,6 +67,7 @@ def Tarpon_ResizeOp : Tarpon_GraphOp<"resize", [
                        DefaultValuedAttr<F64Attr, "-0.75">:$cubic_a,
                        DefaultValuedAttr<BoolAttr, "false">:$exclude_outside,
                        DefaultValuedAttr<F64Attr, "0.0">:$extrapolation);
+  let hasFolder = 1;
 }
 
 #endif // TARPON_IR_TARPONRESIZEOPS_TD

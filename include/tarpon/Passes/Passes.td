@@ -74,6 +74,53 @@ def CropFiltersPass : Tarpon_FuncPass<"tarpon-crop-filters"> {
   }];
 }
 
+def MoveConvolutionsPass : Tarpon_FuncPass<"tarpon-move-convolutions"> {
+  let summary = "Convolve images before they are made larger";
+  let description = [{
+    A 1x1 convolution (stride 1, no pads, one group, constant filter, f32) of a
+    resize, or of a concat of channels with resizes among its operands, becomes
+    the sum of a resize of a convolution for each resize, and of the convolution
+    of the other operands:
+
+    ```mlir
+    %0 = tarpon.resize %small ... : (tensor<1x64x8x8xf32>) -> tensor<1x64x16x16xf32>
+    %1 = tarpon.concat %0, %large {axis = 1 : i64} ...
+    %2 = tarpon.conv %1, %filter ...
+    // becomes
+    %0 = tarpon.conv %large, %right ...
+    %1 = tarpon.conv %small, %left ...
+    %2 = tarpon.resize %1 ...
+    %3 = tarpon.add %0, %2 ...
+    ```
+
+    That is done where the resize makes the image larger, has at least 32
+    channels, and has no more of them behind the convolution than in front of it.
+    Values in between must have no other use.
+  }];
+}
+
+def MergeProductsPass : Tarpon_FuncPass<"tarpon-merge-products"> {
+  let summary = "Multiply by one matrix in place of two in a row";
+  let description = [{
+    Of two products with constant matrices (matmuls by a matrix, 1x1 convolutions
+    as in tarpon-move-convolutions) with nothing but a constant per-channel add,
+    reshapes and transposes between them, one is left, where that takes fewer
+    multiplications:
+
+    ```mlir
+    %0 = tarpon.matmul %x, %a : (tensor<1x64x16xf32>, tensor<16x32xf32>) -> tensor<1x64x32xf32>
+    %1 = tarpon.add %0, %bias : (tensor<1x64x32xf32>, tensor<32xf32>) -> tensor<1x64x32xf32>
+    %2 = tarpon.matmul %1, %b : (tensor<1x64x32xf32>, tensor<32x24xf32>) -> tensor<1x64x24xf32>
+    // becomes
+    %0 = tarpon.matmul %x, %ab : (tensor<1x64x16xf32>, tensor<16x24xf32>) -> tensor<1x64x24xf32>
+    %1 = tarpon.add %0, %biasb : (tensor<1x64x24xf32>, tensor<24xf32>) -> tensor<1x64x24xf32>
+    ```
+
+    Values in between must have no other use. The new constants are computed in
+    double precision. Matrices of more than 2^30 products are left alone.
+  }];
+}
+
 def MoveActivationsPass : Tarpon_FuncPass<"tarpon-move-activations"> {
   let summary = "Bring activations to what can compute them at no cost";
   let description = [{

@@ -299,6 +299,8 @@ TEST(KernelSymbols, tellStepsApart) {
     return solver->plan(*problem, *target, {}).launches.front().kernel.symbol;
   };
   EXPECT_NE(getSymbol("gelu_tanh"), getSymbol("gelu | tanh"));
+  std::string one = "; 1x16x4x4xf32";
+  EXPECT_NE(getSymbol("sub(1)", one), getSymbol("sub(1,swapped)", one));
   std::string two = "; 1x16x4x4xf32, 1x16x4x4xf32";
   EXPECT_NE(getSymbol("add(1) | mul(2)", two),
             getSymbol("add(2) | mul(1)", two));
