@@ -128,7 +128,7 @@ private:
       operands.push_back(getOperand(op, index));
     RegionTypes types;
     if (failed(chooseRootOperands(op, operands, types)) ||
-        failed(chooseResult(op, operands, types)))
+        failed(chooseResult(op, types)))
       return failure();
     types.operands = operands;
     OpBuilder builder(op);
@@ -338,10 +338,20 @@ private:
            }) == Precision::I8;
   }
 
-  /// The type for the range of a region's result.
+  /// Returns the u8 type of a region's result, which is the same whatever the
+  /// regions around it compute in. Means of what filters read were measured
+  /// with all regions in int8: they correct the rounding to this type, and
+  /// would add an error of their own to what is rounded to another one.
   FailureOr<Type> getResultType(FusedOp op) {
-    return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
-                       [&] { return op.emitOpError("result"); });
+    if (!passesQuantized(op) || !isRootAlone(op))
+      return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
+                         [&] { return op.emitOpError("result"); });
+    if (Type known = passedOn.lookup(op))
+      return known;
+    FailureOr<Type> common = getCommonElement(op);
+    if (succeeded(common))
+      passedOn[op] = *common;
+    return common;
   }
 
   FailureOr<Type> makeElement(DenseF32ArrayAttr attr,
@@ -356,15 +366,10 @@ private:
     return Type(makeActivationType(context, range));
   }
 
-  LogicalResult chooseResult(FusedOp op, ArrayRef<Value> operands,
-                             RegionTypes &types) {
+  LogicalResult chooseResult(FusedOp op, RegionTypes &types) {
     types.resultElement = op.getType().getElementType();
     if (!isF32(op.getResult()) || isConvertRegion(op) || !isWorthQuantizing(op))
       return success();
-    if (types.rootReadsStored && isRootAlone(op) && !getFilterOperand(op)) {
-      types.resultElement = getCommonElement(operands);
-      return success();
-    }
     FailureOr<Type> element = getResultType(op);
     if (failed(element))
       return failure();
@@ -372,22 +377,28 @@ private:
     return success();
   }
 
-  /// The type of all operands of the root, or one that covers their ranges.
-  Type getCommonElement(ArrayRef<Value> operands) {
-    if (llvm::all_equal(llvm::map_range(operands, getElement)))
-      return getElement(operands.front());
+  /// The u8 type that all operands of the region have, or one that covers their
+  /// ranges.
+  FailureOr<Type> getCommonElement(FusedOp op) {
+    SmallVector<Type> elements;
     Interval range;
-    for (Value operand : operands) {
-      if (auto type =
-              dyn_cast<quant::UniformQuantizedType>(getElement(operand))) {
-        range.include(getRange(type).low);
-        range.include(getRange(type).high);
+    for (Value input : op.getInputs()) {
+      if (ElementsAttr constant = getConstantValue(input)) {
+        elements.push_back(getElement(input));
+        for (float value : getConstantFloats(constant))
+          range.include(value);
         continue;
       }
-      for (float value : getConstantFloats(getConstantValue(operand)))
-        range.include(value);
+      FailureOr<Type> element = getActivationElement(input);
+      if (failed(element))
+        return failure();
+      elements.push_back(*element);
+      Interval covered = getRange(cast<quant::UniformQuantizedType>(*element));
+      range.include(covered.low);
+      range.include(covered.high);
     }
-    return makeActivationType(context, range);
+    return llvm::all_equal(elements) ? elements.front()
+                                     : makeActivationType(context, range);
   }
 
   func::FuncOp function;
@@ -395,6 +406,8 @@ private:
   RegionPrecisions precisions;
   StoredValues values;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> filters;
+  /// The types of what regions pass on.
+  llvm::DenseMap<Operation *, Type> passedOn;
 };
 
 struct QuantizePass : tarpon::impl::QuantizePassBase<QuantizePass> {

@@ -180,7 +180,9 @@ func.func @reads_residual_inside(%x: !x) -> !x {
 
 // -----
 
-// The producers of a concat write what it reads, in whatever they compute.
+// The producers of a concat write what it reads, in whatever they compute. Its own
+// result has the type that covers theirs, be the concat in int8 or not: means of
+// what filters read are known for that type alone.
 
 // CHECK-LABEL: func @concat_of_mixed_producers(
 // CHECK:         tarpon.fused({{.*}} -> tensor<2x!quant.uniform<u8:f32, 5.000000e-01>> attributes {tarpon.precision = "int8"
@@ -191,7 +193,7 @@ func.func @reads_residual_inside(%x: !x) -> !x {
 // CHECK-NEXT:      tarpon.yield
 // CHECK:         tarpon.fused({{.*}} -> tensor<2xf32> attributes {tarpon.precision = "int8"
 // CHECK:         tarpon.fused({{.*}} -> tensor<2xf32> attributes {tarpon.precision = "fp32"
-// CHECK:         tarpon.fused({{.*}} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4x!quant.uniform<u8:f32, 2.000000e+00>> attributes {tarpon.precision = "fp32"
+// CHECK:         tarpon.fused({{.*}} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4x!quant.uniform<u8:f32, 1.000000e+00>> attributes {tarpon.precision = "fp32"
 // CHECK-NEXT:      tarpon.concat {{.*}} -> tensor<4xf32>
 // CHECK-NEXT:      tarpon.convert
 // CHECK-NEXT:      tarpon.yield
@@ -210,11 +212,11 @@ func.func @concat_of_mixed_producers(%x: !x) -> !y {
     %7 = tarpon.concat %a, %b {axis = 0 : i64} : (!x, !x) -> !y
     tarpon.yield %7 : !y
   }
-  %3 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "int8"} {
+  %3 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "int8", tarpon.range = array<f32: 0.0, 127.5>} {
     %7 = tarpon.relu %a : (!x) -> !x
     tarpon.yield %7 : !x
   }
-  %4 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "fp32"} {
+  %4 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "fp32", tarpon.range = array<f32: 0.0, 255.0>} {
     %7 = tarpon.sigmoid %a : (!x) -> !x
     tarpon.yield %7 : !x
   }
@@ -231,8 +233,8 @@ func.func @concat_of_mixed_producers(%x: !x) -> !y {
 
 // -----
 
-// A pool in fp32 reads floats and writes u8 for what follows; one in int8 selects
-// among bytes and writes floats.
+// A pool in fp32 reads floats and writes u8 for what follows, in the type that it
+// would read; one in int8 selects among bytes and writes floats.
 
 // CHECK-LABEL: func @pools_between(
 // CHECK:         tarpon.fused({{.*}} -> tensor<1x2x4x4xf32> attributes {tarpon.precision = "int8"
@@ -250,11 +252,11 @@ func.func @concat_of_mixed_producers(%x: !x) -> !y {
 !x = tensor<1x2x4x4xf32>
 !p = tensor<1x2x1x1xf32>
 func.func @pools_between(%x: !x) -> !p {
-  %0 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "int8"} {
+  %0 = tarpon.fused(%a = %x) : (!x) -> !x attributes {tarpon.precision = "int8", tarpon.range = array<f32: 0.0, 127.5>} {
     %5 = tarpon.relu %a : (!x) -> !x
     tarpon.yield %5 : !x
   }
-  %1 = tarpon.fused(%a = %0) : (!x) -> !p attributes {tarpon.precision = "fp32", tarpon.range = array<f32: 0.0, 127.5>} {
+  %1 = tarpon.fused(%a = %0) : (!x) -> !p attributes {tarpon.precision = "fp32", tarpon.range = array<f32: 0.0, 63.75>} {
     %5 = tarpon.global_max_pool %a : (!x) -> !p
     tarpon.yield %5 : !p
   }
