@@ -10,6 +10,8 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Measure.h"
 
+#include <algorithm>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
+/// A request may have more samples, which the next one has again.
 static constexpr size_t kMaxEntries = 8;
 
 /// The exit status of a process whose own memory is damaged.
@@ -110,7 +113,8 @@ ReferenceCache::get(const EvaluationRequest &request,
     return reference.error();
   uint64_t checksum = checksumOf(*reference);
   entries.push_front({std::move(key), std::move(*reference), checksum});
-  if (entries.size() > kMaxEntries)
+  size_t most = std::max(kMaxEntries, request.samples.size());
+  while (entries.size() > most)
     entries.pop_back();
   return &entries.front().reference;
 }
