@@ -322,6 +322,54 @@ def tiny_attention() -> Files:
     return {"tiny_attention.onnx": serialise(b.model())}
 
 
+def enlarge(b: ModelBuilder, x: Value, size: int) -> Value:
+    """A square image, interpolated to another size."""
+    sizes = b.integers("sizes", [1, x.channels, size, size])
+    return b.node("Resize", [x.name, "", "", sizes], x.channels, mode="linear")
+
+
+def tiny_decoder() -> Files:
+    """Features of three sizes, projected to as many channels, put together and mixed."""
+    b = ModelBuilder("tiny_decoder", batch=1)
+    x = b.conv(b.input("data", [3, 24, 24]), 10, 3, 2, 1, bias=True)
+    features = [x]
+    for width in (14, 18):
+        features.append(b.conv(features[-1], width, 3, 2, 1, bias=True))
+    parts = [b.conv(y, 32, 1, bias=True, after_relu=False) for y in features]
+    parts[1:] = [enlarge(b, part, 12) for part in parts[1:]]
+    x = b.conv(b.concat(parts[::-1]), 24, 1, bias=True)
+    b.output(b.conv(x, 5, 1, bias=True, after_relu=False), [5, 12, 12])
+    return {"tiny_decoder.onnx": serialise(b.model())}
+
+
+def multiply_dynamically(b: ModelBuilder, x: Value, columns: int, dtype: type) -> Value:
+    """A product as ONNX Runtime's dynamic quantiser writes it."""
+    quantised, scale, zero = (b.unique(name) for name in ("x8", "scale", "zero"))
+    b.nodes.append(helper.make_node("DynamicQuantizeLinear", [x.name], [quantised, scale, zero]))
+    low = 0 if dtype is np.uint8 else -127
+    weight = b.uniform(x.channels * columns, low, low + 255).reshape(x.channels, columns)
+    inputs = [
+        quantised,
+        b.constant("weight", weight.astype(dtype)),
+        zero,
+        b.constant("weight_zero", np.array(low + 128 if low == 0 else 0, dtype)),
+    ]
+    total = b.node("Cast", [b.node("MatMulInteger", inputs, columns).name], columns, to=TensorProto.FLOAT)
+    both = b.node("Mul", [scale, b.constant("weight_scale", np.float32(0.0007))], columns)
+    return b.node("Mul", [total.name, both.name], columns)
+
+
+def tiny_dynamic() -> Files:
+    """Products of bytes whose scales are known at run time only."""
+    b = ModelBuilder("tiny_dynamic", batch=1)
+    x = b.input("data", [5, 600])
+    x = Value(x.name, 600)
+    x = b.relu(multiply_dynamically(b, x, 37, np.int8))
+    x = multiply_dynamically(b, x, 9, np.uint8)
+    b.output(x, [5, 9])
+    return {"tiny_dynamic.onnx": serialise(b.model())}
+
+
 GOOD: tuple[Callable[[], Files], ...] = (
     tiny_resnet,
     tiny_mobilenet,
@@ -336,6 +384,8 @@ GOOD: tuple[Callable[[], Files], ...] = (
     tiny_activations,
     tiny_atrous,
     tiny_attention,
+    tiny_decoder,
+    tiny_dynamic,
 )
 
 

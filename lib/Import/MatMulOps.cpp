@@ -86,6 +86,8 @@ void importMatMulInteger(OnnxNode &node) {
                      << " and " << node.getInput(1).getType();
     return;
   }
+  if (Value product = multiplyBytes(node))
+    return node.setOutput(0, product);
   int64_t rowAxis = getShape(node.getInput(0)).size() - 2;
   int64_t columnAxis = getShape(node.getInput(1)).size() - 1;
   Value lhs = subtractZeroPoint(node, 0, rowAxis);

@@ -108,6 +108,31 @@ TEST(MatMulInteger, LongSumsAreAddedInIntegers) {
                     HasSubstr("(tensor<2x4xi32>, tensor<2x4xi32>)")));
 }
 
+/// Kernels for bytes multiply by a constant matrix, 512 products at a time.
+TEST(MatMulInteger, ConstantBytesStayBytes) {
+  auto importModel = [](const char *inputs, int weight) {
+    TestModel model(13);
+    model.input("a", {2, 600}, onnx::TensorProto::UINT8);
+    model.input("za", {1}, onnx::TensorProto::UINT8);
+    model.bytes("b", {600, 4}, onnx::TensorProto::INT8,
+                std::vector<int>(2400, weight));
+    model.bytes("zb", {}, onnx::TensorProto::INT8, {-100});
+    model.node("MatMulInteger", inputs, "y");
+    return import(model, "y");
+  };
+  EXPECT_THAT(
+      importModel("a b za", 3),
+      AllOf(HasSubstr("tensor<2x512x!quant.uniform<u8:f32, 1.000000e+00>>"),
+            HasSubstr("tensor<88x4x!quant.uniform<i8:f32, 1.000000e+00>>"),
+            HasSubstr("dense<1800> : tensor<4xi32>"),
+            HasSubstr("tarpon.sub")));
+  EXPECT_THAT(importModel("a b za zb", 27),
+              HasSubstr("dense<127> : tensor<512x4x!quant"));
+  // Less its zero point, the weight does not fit a byte.
+  EXPECT_THAT(importModel("a b za zb", 28),
+              Not(HasSubstr("!quant.uniform")));
+}
+
 TEST(MatMulInteger, ZeroPointsPerRowAndColumn) {
   TestModel model(13);
   model.input("a", {2, 8}, onnx::TensorProto::UINT8);

@@ -93,9 +93,9 @@ static Problem vary(Problem problem, uint64_t seed) {
 static Problem makeHalfWinogradProblem(ProblemGenerator &generator) {
   Problem problem = makeWinogradProblem(generator);
   for (int i = 0; i < problem.rootOperands; ++i)
-    problem.operands[i].dtype = DType::F16;
-  if (problem.result.dtype == DType::F32)
-    problem.result.dtype = DType::F16;
+    generator.setType(problem.operands[i], DType::F16, /*quantized=*/false);
+  if (problem.result.dtype == DType::F32 || problem.result.quantized)
+    generator.setType(problem.result, DType::F16, /*quantized=*/false);
   return problem;
 }
 

@@ -70,6 +70,7 @@ void ProblemGenerator::setType(TensorDesc &desc, DType dtype, bool quantized) {
     // A copy of a quantised tensor's description may have had some.
     desc.scales.clear();
     desc.zeroPoint = 0;
+    desc.quantAxis = -1;
     return;
   }
   desc.scales = {static_cast<float>(pick(10, 30)) / 1000};
