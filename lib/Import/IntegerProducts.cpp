@@ -127,8 +127,12 @@ static Value sumProducts(OnnxNode &node, Value bytes,
         RankedTensorType::get({length, matrix.columns},
                               getIntegerType(builder, /*isSigned=*/true)),
         matrix.getRows(first, length));
-    Value product = node.create<MatMulOp>(node.convert(part, f32),
-                                          node.convert(filter, f32), no, no);
+    // OnnxNode::convert would fold it, and lose the integers.
+    filter =
+        ConvertOp::create(builder, node.getLoc(),
+                          RankedTensorType::get(getShape(filter), f32), filter);
+    Value product =
+        node.create<MatMulOp>(node.convert(part, f32), filter, no, no);
     product = node.convert(product, builder.getI32Type());
     total = total ? node.create<AddOp>(total, product) : product;
   }

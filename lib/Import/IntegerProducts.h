@@ -22,10 +22,11 @@ constexpr int64_t kExactDepth = 256;
 /// those of dimension `axis`.
 mlir::Value subtractZeroPoint(OnnxNode &node, unsigned index, int64_t axis);
 
-/// Returns input 0 times input 1, less their zero points, which are inputs 2 and
-/// 3, in i32, by products that kernels for bytes compute: of a matrix of bytes
-/// that is known at run time, with one zero point at most, and a constant one,
-/// which fits i8 without its zero points. Null, without an error, for others.
+/// Returns input 0 times input 1, less their zero points, which are inputs 2
+/// and 3, in i32, by products that kernels for bytes compute: of a matrix of
+/// bytes that is known at run time, with one zero point at most, and a constant
+/// one, which fits i8 without its zero points. Null, without an error, for
+/// others.
 mlir::Value multiplyBytes(OnnxNode &node);
 
 } // namespace tarpon
