@@ -91,17 +91,10 @@ std::optional<double> RegionErrors::getSquare(Precision dtype,
                                               size_t region) const {
   if (dtype == kReferenceChoice.dtype)
     return 0;
-  double factor = 1;
-  for (auto [index, group] : llvm::enumerate(groups)) {
-    if (group.dtype != dtype || region < group.begin ||
-        region >= group.begin + group.size)
-      continue;
-    // Groups come before their halves.
-    factor *= std::max(1.0, getCompanyFactor(group));
-    if (!group.halves && group.error)
-      return factor * getCorrectedSquare(index) /
-             static_cast<double>(group.size);
-  }
+  for (auto [index, group] : llvm::enumerate(groups))
+    if (group.dtype == dtype && !group.halves && region >= group.begin &&
+        region < group.begin + group.size && group.error)
+      return getCorrectedSquare(index) / static_cast<double>(group.size);
   return std::nullopt;
 }
 
@@ -110,22 +103,9 @@ double RegionErrors::getCorrectedSquare(size_t group) const {
   return groups[group].getSquare() * std::exp(groups[group].correction);
 }
 
-/// Returns the ratio of what a group errs to what its halves do alone; 1 if
-/// that is not known.
-double RegionErrors::getCompanyFactor(const Group &group) const {
-  if (!group.halves || !group.error)
-    return 1;
-  double alone = 0;
-  for (size_t half : {group.halves, group.halves + 1})
-    alone += groups[half].getSquare();
-  return alone > 0 ? group.getSquare() / alone : 1;
-}
-
-/// Adds the parts of a group's regions in a model. What the group errs less
-/// than its halves, since values that several regions read are rounded once, is
-/// less where all of it is present. What it errs more comes of halves that
-/// disturb what biases correct in each other, as other regions may: that is
-/// always expected.
+/// Adds the parts of a group's regions in a model. What was measured of all of
+/// them is shared by the smallest groups within, in proportion to what each has
+/// alone.
 void RegionErrors::addParts(size_t index, llvm::ArrayRef<Precision> dtypes,
                             std::vector<Part> &parts) const {
   const Group &group = groups[index];
@@ -142,10 +122,13 @@ void RegionErrors::addParts(size_t index, llvm::ArrayRef<Precision> dtypes,
   size_t first = parts.size();
   for (size_t half : {group.halves, group.halves + 1})
     addParts(half, dtypes, parts);
-  double factor = getCompanyFactor(group);
-  if (present == group.size || factor > 1)
-    for (Part &part : llvm::MutableArrayRef(parts).drop_front(first))
-      part.square *= factor;
+  if (present < group.size || !group.error)
+    return;
+  double alone = 0;
+  for (const Part &part : llvm::drop_begin(parts, first))
+    alone += part.square * std::exp(-groups[part.group].correction);
+  for (Part &part : llvm::MutableArrayRef(parts).drop_front(first))
+    part.square *= alone > 0 ? group.getSquare() / alone : 1;
 }
 
 std::vector<RegionErrors::Part>

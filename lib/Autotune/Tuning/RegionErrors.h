@@ -43,9 +43,8 @@ public:
 
   /// Returns the square of the error that is expected of a model with these
   /// precisions: the sum over the largest groups that were measured and lie
-  /// within it. A group may err less than its regions one by one, since a value
-  /// that several of them read is rounded once; what it errs more counts for
-  /// each of them.
+  /// within it. A group errs less than its regions one by one, since a value
+  /// that several of them read is rounded once.
   double getJointSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
 
   /// The square of a model's error, measured.
@@ -84,7 +83,6 @@ private:
   runtime::Status measure(RegionMeasurer &measurer, Group group);
   std::optional<size_t> findCoarsest(double negligible) const;
   double getCorrectedSquare(size_t group) const;
-  double getCompanyFactor(const Group &group) const;
   void addParts(size_t group, llvm::ArrayRef<runtime::Precision> dtypes,
                 std::vector<Part> &parts) const;
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;

@@ -28,8 +28,6 @@ public:
   std::vector<double> errors;
   std::optional<size_t> unusable;
   int comparisons = 0;
-  /// The square of a region behind another one, as a multiple of its own.
-  double inCompany = 0.5;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
   ExpectedTime expectTime(const Problem &, const Solution &) override {
@@ -55,7 +53,7 @@ public:
         return std::optional<double>();
       bool isShared =
           index > 0 && choice.regions[index - 1].dtype == region.dtype;
-      sum += (isShared ? inCompany : 1) * errors[index] * errors[index];
+      sum += (isShared ? 0.5 : 1) * errors[index] * errors[index];
     }
     return std::optional<double>(std::sqrt(sum));
   }
@@ -122,20 +120,6 @@ TEST_F(RegionErrorsTest, GroupsTellWhatTheirRegionsHaveTogether) {
   dtypes[4] = dtypes[5] = dtypes[7] = Precision::F32;
   EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * (2.5 + 1), 1e-9);
   EXPECT_EQ(errors.getJointSquare(std::vector(8, Precision::F32)), 0);
-}
-
-/// The second region errs nine times as much behind the first one, and may do
-/// so behind others.
-TEST_F(RegionErrorsTest, RegionsThatDisturbEachOtherAreExpectedTo) {
-  measurer.errors = {0.01, 0.01};
-  measurer.inCompany = 9;
-  add();
-  refine(0.001);
-  EXPECT_NEAR(errors.getJointSquare(std::vector(2, Precision::I8)), 10e-4,
-              1e-9);
-  EXPECT_NEAR(errors.getJointSquare({Precision::F32, Precision::I8}), 5e-4,
-              1e-9);
-  EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 5e-4, 1e-9);
 }
 
 static std::vector<Precision> makeDtypes(std::initializer_list<int> inInt8) {
