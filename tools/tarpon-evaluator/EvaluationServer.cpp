@@ -237,39 +237,20 @@ static Status load(const std::vector<std::string> &sample, Instance &instance) {
   return success();
 }
 
-/// Adds what the instance has computed of a sample to the answer: the results,
-/// or how far they are from the reference's.
-static Status addSample(const EvaluationRequest &request,
-                        const std::vector<std::string> &sample,
-                        Instance &instance, ReferenceCache &references,
-                        EvaluationAnswer &answer) {
-  if (!request.reference) {
-    answer.results.emplace_back();
-    for (const HostTensor &output : instance.outputs())
-      answer.results.back().push_back(toDoubles(output));
-    return checkPadding(instance);
-  }
-  EvaluationRequest ofSample = request;
-  ofSample.inputs = sample;
-  Result<const Reference *> reference =
-      references.get(ofSample, instance.inputs());
-  return reference ? verify(instance, *reference, answer) : reference.error();
-}
-
-/// Runs a model on each sample.
+/// Returns what a model computes of each sample.
 static Result<EvaluationAnswer> runSamples(const EvaluationRequest &request,
-                                           Instance instance,
-                                           ReferenceCache &references) {
+                                           Instance instance) {
   EvaluationAnswer answer;
   for (const std::vector<std::string> &sample : request.samples) {
     if (Status status = load(sample, instance); !status)
       return status.error();
     if (Status status = instance.run(); !status)
       return status.error();
-    if (Status status =
-            addSample(request, sample, instance, references, answer);
-        !status)
+    if (Status status = checkPadding(instance); !status)
       return status.error();
+    answer.results.emplace_back();
+    for (const HostTensor &output : instance.outputs())
+      answer.results.back().push_back(toDoubles(output));
   }
   return answer;
 }
@@ -316,10 +297,7 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return inputs.error();
   const Reference *reference = nullptr;
   if (request.reference) {
-    EvaluationRequest first = request;
-    if (!request.samples.empty())
-      first.inputs = request.samples.front();
-    Result<const Reference *> found = references.get(first, *inputs);
+    Result<const Reference *> found = references.get(request, *inputs);
     if (!found)
       return found.error();
     reference = *found;
@@ -340,7 +318,7 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   if (!instance)
     return instance.error();
   if (!request.samples.empty())
-    return runSamples(request, std::move(*instance), references);
+    return runSamples(request, std::move(*instance));
 
   EvaluationAnswer answer;
   if (Status status = instance->run(); !status)

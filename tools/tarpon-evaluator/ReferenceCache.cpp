@@ -10,8 +10,6 @@
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Measure.h"
 
-#include <algorithm>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +17,6 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
-/// A request may have more samples, which the next one has again.
 static constexpr size_t kMaxEntries = 8;
 
 /// The exit status of a process whose own memory is damaged.
@@ -113,8 +110,7 @@ ReferenceCache::get(const EvaluationRequest &request,
     return reference.error();
   uint64_t checksum = checksumOf(*reference);
   entries.push_front({std::move(key), std::move(*reference), checksum});
-  size_t most = std::max(kMaxEntries, request.samples.size());
-  while (entries.size() > most)
+  if (entries.size() > kMaxEntries)
     entries.pop_back();
   return &entries.front().reference;
 }

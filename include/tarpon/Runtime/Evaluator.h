@@ -43,8 +43,8 @@ struct EvaluationRequest {
   uint64_t inputSeed = 0;
   /// One .npy file per input of the model; empty for random inputs.
   std::vector<std::string> inputs;
-  /// If there are any, the candidate is not timed, but run on each of these
-  /// inputs. Its results are returned, or compared if there is a reference.
+  /// If there are any, the candidate is neither verified nor timed, but run on
+  /// each of these inputs, and its results are returned.
   std::vector<std::vector<std::string>> samples = {};
   /// Layers are timed in so many runs behind those that are timed as a whole,
   /// or in fewer where these take longer than minTimeMs, but for three. 0 for

@@ -155,21 +155,25 @@ Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
     return status;
   if (Status status = ensureReference(); !status)
     return status;
-  EvaluationRequest request = makeRequest(choice.package, {});
-  request.reference = reference;
-  request.samples = inputFiles;
-  Result<EvaluationAnswer> answer = evaluator.evaluate(
-      request, getTimeLimit() * static_cast<int>(inputFiles.size()));
-  if (!answer)
-    return answer.error();
-  if (!addAnswer(measurement, *answer))
-    return runtime::success();
-  if (answer->comparison && std::isfinite(answer->comparison->relativeL2)) {
-    measurement.accuracy = answer->comparison->relativeL2;
-    return runtime::success();
+  for (const std::vector<std::string> &files : inputFiles) {
+    EvaluationRequest request = makeRequest(choice.package, files);
+    request.reference = reference;
+    request.minSamples = 1;
+    request.minTimeMs = 0;
+    Result<EvaluationAnswer> answer =
+        evaluator.evaluate(request, getTimeLimit());
+    if (!answer)
+      return answer.error();
+    if (!addAnswer(measurement, *answer))
+      break;
+    if (!answer->comparison || !std::isfinite(answer->comparison->relativeL2)) {
+      measurement.status = MeasurementStatus::Wrong;
+      measurement.detail = "an output has a NaN or an infinity";
+      break;
+    }
+    measurement.accuracy =
+        std::max(measurement.accuracy, answer->comparison->relativeL2);
   }
-  measurement.status = MeasurementStatus::Wrong;
-  measurement.detail = "an output has a NaN or an infinity";
   return runtime::success();
 }
 

@@ -59,14 +59,6 @@ protected:
     return answer ? *answer : EvaluationAnswer();
   }
 
-  void addSample(EvaluationRequest &given, float value) {
-    HostTensor input = makeTensor(DType::F32, {1, 500});
-    floatsOf(input)[3] = value;
-    given.samples.push_back(
-        {folder.file(std::to_string(given.samples.size()))});
-    ASSERT_TRUE(writeNpy(input, given.samples.back().front()));
-  }
-
   void expectStillWorks() {
     EvaluationAnswer answer = evaluate(request("scaleAndAdd"));
     EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
@@ -158,9 +150,13 @@ TEST_F(EvaluatorTest, TakesInputsFromFiles) {
 
 TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
   EvaluationRequest given = request("scaleAndAdd");
-  given.reference.reset();
-  for (float value : {1000.0f, 2000.0f})
-    addSample(given, value);
+  for (float value : {1000.0f, 2000.0f}) {
+    HostTensor input = makeTensor(DType::F32, {1, 500});
+    floatsOf(input)[3] = value;
+    std::string path = folder.file(std::to_string(given.samples.size()));
+    ASSERT_TRUE(writeNpy(input, path));
+    given.samples.push_back({path});
+  }
   EvaluationAnswer answer = evaluate(given);
   ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
   EXPECT_FALSE(answer.comparison);
@@ -173,16 +169,6 @@ TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
   ASSERT_TRUE(
       writeNpy(makeTensor(DType::F32, {1, 499}), given.samples[1].front()));
   EXPECT_EQ(failure(given), "samples differ in their types or shapes");
-}
-
-TEST_F(EvaluatorTest, ComparesEachSampleWithTheReference) {
-  EvaluationRequest given = request("scaleAndAdd");
-  for (float value : {1000.0f, 3000.0f, 2000.0f})
-    addSample(given, value);
-  EvaluationAnswer answer = evaluate(given);
-  ASSERT_TRUE(answer.comparison) << answer.error;
-  EXPECT_EQ(answer.comparison->relativeL2, 0);
-  EXPECT_EQ(answer.comparison->referenceScale, expectedOutput(3000.0f));
 }
 
 TEST_F(EvaluatorTest, TimesLayersWithinRuns) {
