@@ -52,10 +52,12 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// A resize to the size that the image has, at a scale of one.
+/// A resize to the size that the image has, at a scale of one. Places of
+/// tf_half_pixel_for_nn lie half a pixel further on.
 OpFoldResult ResizeOp::fold(FoldAdaptor) {
   bool keepsPlaces =
       getCoordinates() != ResizeCoordinates::TfCropAndResize &&
+      getCoordinates() != ResizeCoordinates::TfHalfPixelForNn &&
       llvm::all_of(getScales(), [](double scale) { return scale == 1; });
   return keepsPlaces && getInput().getType() == getType() ? getInput()
                                                           : OpFoldResult();

@@ -184,7 +184,7 @@ static std::optional<Between> findFirst(const ChannelProduct &second) {
     value = between.bias.getLhs();
   auto first = value.hasOneUse() ? ChannelProduct::get(value.getDefiningOp())
                                  : std::nullopt;
-  if (!first ||
+  if (!first || first->op->getBlock() != second.op->getBlock() ||
       (between.bias && !addsPerChannel(between.bias, first->channelDim)))
     return std::nullopt;
   between.first = *first;

@@ -36,7 +36,9 @@ static constexpr int64_t kLeastChannels = 32;
 /// do not depend on the channel.
 static bool mixesPixelsOnly(ResizeOp op) {
   ArrayRef<int64_t> shape = op.getInput().getType().getShape();
+  // Of tf_half_pixel_for_nn, also channels lie half a place further on.
   return op.getCoordinates() != ResizeCoordinates::TfCropAndResize &&
+         op.getCoordinates() != ResizeCoordinates::TfHalfPixelForNn &&
          shape.take_front(2) == op.getSizes().take_front(2) &&
          op.getScales()[0] == 1 && op.getScales()[1] == 1;
 }
@@ -68,7 +70,8 @@ struct MoveConvolution : OpRewritePattern<ConvOp> {
 
   LogicalResult matchAndRewrite(ConvOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!isPointwise(op))
+    if (!isPointwise(op) || op.getInput().getType().getNumElements() == 0 ||
+        op.getFilter().getType().getNumElements() == 0)
       return rewriter.notifyMatchFailure(op, "is not pointwise in f32");
     int64_t outChannels = op.getType().getDimSize(1);
     SmallVector<Part> enlarged, others;
@@ -99,8 +102,10 @@ private:
     SmallVector<Part> parts;
     int64_t channel = 0;
     for (Value value : concat.getInputs()) {
-      parts.push_back({value, channel});
-      channel += cast<RankedTensorType>(value.getType()).getDimSize(1);
+      int64_t channels = cast<RankedTensorType>(value.getType()).getDimSize(1);
+      if (channels > 0)
+        parts.push_back({value, channel});
+      channel += channels;
     }
     return parts;
   }

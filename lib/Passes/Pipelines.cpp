@@ -60,6 +60,8 @@ static void addFusionPasses(OpPassManager &passes, const ChoiceOptions &options,
             : createRaiseAttentionPass(
                   {named.name, named.threads,
                    std::string(runtime::getPrecisionName(options.dtype))}));
+  if (options.fusion != Fusion::Off && options.dtype == Precision::F32)
+    passes.addPass(createSumInFloatsPass());
   passes.addPass(options.fusion == Fusion::Off ? createScaleOperandsPass()
                                                : createRoundInEpiloguesPass());
   passes.addPass(createFusePass(options.fusion));

@@ -229,61 +229,12 @@ private:
   }
 };
 
-/// Returns true if the operand holds integers that stand for themselves.
-static bool holdsIntegers(Value operand) {
-  Value stored = getStored(operand);
-  auto type = getWholeType(stored ? stored : operand);
-  return type && type.getScale() == 1;
-}
-
-/// Returns true if the value is a sum of products of integers, and of what is
-/// added to them, in i32.
-static bool isSumOfProducts(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !value.hasOneUse() ||
-      !getTensorType(value).getElementType().isInteger(32))
-    return false;
-  if (isa<AddOp, SubOp>(op))
-    return isSumOfProducts(op->getOperand(0));
-  auto convert = dyn_cast<ConvertOp>(op);
-  auto product =
-      convert ? convert.getInput().getDefiningOp<MatMulOp>() : MatMulOp();
-  return product && isF32(product.getResult()) &&
-         llvm::all_of(product->getOperands(), holdsIntegers);
-}
-
-/// float(int(product) + y) -> product + float(y), the same for differences.
-/// Products are integers, whose sums are rounded in either case.
-struct SumInFloats : OpRewritePattern<ConvertOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ConvertOp op,
-                                PatternRewriter &rewriter) const override {
-    if (!isF32(op.getResult()) || !isSumOfProducts(op.getInput()))
-      return rewriter.notifyMatchFailure(op, "converts no sum of products");
-    Operation *sum = op.getInput().getDefiningOp();
-    if (auto convert = dyn_cast<ConvertOp>(sum)) {
-      rewriter.replaceOp(op, convert.getInput());
-      return success();
-    }
-    SmallVector<Value> operands;
-    for (Value operand : sum->getOperands())
-      operands.push_back(ConvertOp::create(
-          rewriter, op.getLoc(),
-          withElementType(getTensorType(operand), rewriter.getF32Type()),
-          operand));
-    rewriter.replaceOp(
-        op, createOn(rewriter, sum, operands, rewriter.getF32Type()));
-    return success();
-  }
-};
-
 struct RaiseQuantizedProductsPass
     : tarpon::impl::RaiseQuantizedProductsPassBase<RaiseQuantizedProductsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<MoveDequantize, MoveQuantize, Requantize, RaiseProduct<ConvOp>,
-                 RaiseProduct<MatMulOp>, SumInFloats>(&getContext());
+                 RaiseProduct<MatMulOp>>(&getContext());
     auto config =
         GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
             GreedySimplifyRegionLevel::Disabled);

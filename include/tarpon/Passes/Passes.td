@@ -15,6 +15,27 @@ include "tarpon/Passes/SimplifyPasses.td"
 // Choice of fusion, dtype and layout
 //===----------------------------------------------------------------------===//
 
+def SumInFloatsPass : Tarpon_FuncPass<"tarpon-sum-in-floats"> {
+  let summary = "Add up products of integers in f32, where that is read";
+  let description = [{
+    Sums and differences in i32 of products (matmuls of values that are quantised
+    with a scale of 1), converted to f32, are computed in f32, where they are
+    epilogues of the products:
+
+    ```mlir
+    %2 = tarpon.convert %0 : tensor<2x2xf32> -> tensor<2x2xi32>
+    %3 = tarpon.sub %2, %1 : (tensor<2x2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
+    %4 = tarpon.convert %3 : tensor<2x2xi32> -> tensor<2x2xf32>
+    // becomes
+    %2 = tarpon.convert %1 : tensor<2xi32> -> tensor<2xf32>
+    %3 = tarpon.sub %0, %2 : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+    ```
+
+    Sums of 2^24 and more are rounded to 24 bits. That is done where the choice is
+    fp32: narrower floats would not hold the parts.
+  }];
+}
+
 def RoundInEpiloguesPass : Tarpon_FuncPass<"tarpon-round-in-epilogues"> {
   let summary = "Round to 8 bits what an elementwise op reads next";
   let description = [{

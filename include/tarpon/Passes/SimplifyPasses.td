@@ -187,8 +187,6 @@ def RaiseQuantizedProductsPass : Tarpon_FuncPass<"tarpon-raise-quantized-product
     Before that, converts to f32 move behind ops that only pass elements on
     (reshape, transpose, concat, max_pool, pads with 0), and converts to 8 bits
     in front of them; a convert to 8 bits of one to f32 reads what that reads.
-    Sums in i32 of products of integers, as of quantised values with a scale of 1,
-    that are converted to f32 are computed in f32, where epilogues add them.
     Nothing is folded: converts of constants that no product takes are left to
     tarpon-fold-constants.
   }];

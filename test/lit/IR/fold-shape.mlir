@@ -188,9 +188,11 @@ func.func @negative_pad() -> (tensor<4xf32>, tensor<4000xf32>) {
 // CHECK-LABEL: func @resize_to_same_size(
 // CHECK-SAME:    %[[X:.+]]: tensor<1x2x4x4xf32>)
 // CHECK-NEXT:    %[[R:.+]] = tarpon.resize %[[X]] {coordinates = 5 : i32
-// CHECK-NEXT:    return %[[X]], %[[R]]
-func.func @resize_to_same_size(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
+// CHECK-NEXT:    %[[T:.+]] = tarpon.resize %[[X]] {coordinates = 4 : i32
+// CHECK-NEXT:    return %[[X]], %[[R]], %[[T]]
+func.func @resize_to_same_size(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
   %0 = tarpon.resize %x {coordinates = 0 : i32, mode = 1 : i32, roi = array<f64>, scales = array<f64: 1.0, 1.0, 1.0, 1.0>, sizes = array<i64: 1, 2, 4, 4>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
   %1 = tarpon.resize %x {coordinates = 5 : i32, mode = 1 : i32, roi = array<f64: 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.5, 0.5>, scales = array<f64: 1.0, 1.0, 1.0, 1.0>, sizes = array<i64: 1, 2, 4, 4>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
-  return %0, %1 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+  %2 = tarpon.resize %x {coordinates = 4 : i32, mode = 1 : i32, roi = array<f64>, scales = array<f64: 1.0, 1.0, 1.0, 1.0>, sizes = array<i64: 1, 2, 4, 4>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  return %0, %1, %2 : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
 }

@@ -63,6 +63,20 @@ func.func @convolutions(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32> {
 
 // -----
 
+// Filters have the result's channels first: B A, and a bias of all of its columns.
+
+// CHECK-LABEL: func @several_channels(
+// CHECK:         tarpon.constant {value = dense<{{\[\[}}{{\[\[}}9.000000e+00]], {{\[\[}}1.200000e+01]]], {{\[\[\[}}1.900000e+01]], {{\[\[}}2.600000e+01]]]]> : tensor<2x2x1x1xf32>}
+func.func @several_channels(%x: tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> {
+  %a = tarpon.constant {value = dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]], [[[1.0]], [[1.0]]]]> : tensor<3x2x1x1xf32>} : tensor<3x2x1x1xf32>
+  %b = tarpon.constant {value = dense<[[[[1.0]], [[2.0]], [[2.0]]], [[[3.0]], [[4.0]], [[4.0]]]]> : tensor<2x3x1x1xf32>} : tensor<2x3x1x1xf32>
+  %0 = tarpon.conv %x, %a {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x2x2xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x2x2xf32>
+  %1 = tarpon.conv %0, %b {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x3x2x2xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x2x2xf32>
+  return %1 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
 // Through few channels, two products take fewer multiplications; vectors that a
 // reshape takes apart, or a transpose makes of others, are not those of the
 // first product; and a value that something else reads is needed.

@@ -19,6 +19,8 @@ static void quantize(ProblemGenerator &g, Problem &problem) {
   g.quantizeFilter(problem.operands[1]);
   if (g.chance(70))
     g.setType(problem.result, DType::U8, true);
+  if (g.chance(15))
+    problem.result.layout = Layout();
 }
 
 /// A convolution for Winograd: images that are no multiple of its tiles,

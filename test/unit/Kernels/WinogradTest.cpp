@@ -147,9 +147,10 @@ TEST(WinogradBytes, saysWhatItDoesNotTake) {
     return solver.isApplicable(problem, target).getReason().str();
   };
   EXPECT_EQ(getReason(makeProblem(16, 8), wide), "needs a quantised input");
-  EXPECT_EQ(getReason(makeByteProblem(16), narrow), "");
-  EXPECT_EQ(getReason(makeByteProblem(24), narrow),
-            "needs whole vectors of channels");
+  EXPECT_EQ(getReason(makeByteProblem(32), narrow), "");
+  EXPECT_EQ(getReason(makeByteProblem(48), narrow),
+            "needs whole lines of channels");
+  EXPECT_EQ(getReason(makeByteProblem(0), wide), "needs channels");
   EXPECT_EQ(getReason(makeByteProblem(24), wide), "");
   Problem planes = makeByteProblem(16);
   planes.operands[0].layout = Layout();

@@ -33,9 +33,9 @@ using mlir::func::FuncOp;
 using runtime::Package;
 using runtime::Result;
 
-static constexpr const char *kModels[] = {"tiny_activations", "tiny_atrous",
-                                          "tiny_resnet", "tiny_split",
-                                          "tiny_unet"};
+static constexpr const char *kModels[] = {
+    "tiny_activations", "tiny_atrous", "tiny_decoder", "tiny_dynamic",
+    "tiny_resnet",      "tiny_split",  "tiny_unet"};
 
 static void runPasses(FuncOp function,
                       llvm::function_ref<void(mlir::OpPassManager &)> build) {

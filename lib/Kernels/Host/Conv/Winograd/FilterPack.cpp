@@ -132,7 +132,7 @@ void IntegerPacker::packChannel(const int8_t *filter, int64_t channel,
         static_cast<float>(factors[e] * scale);
 }
 
-/// Two lines always fit: see WinogradF4x3I8.cpp.
+/// At least two of the largest possible lines fit: see WinogradF4x3I8.cpp.
 int64_t IntegerPacker::countExactLines() const {
   constexpr double kLargest = std::numeric_limits<int32_t>::max();
   return largest > 0 ? std::min<int64_t>(lines, kLargest / largest) : lines;

@@ -70,10 +70,13 @@ Applicability WinogradSolver::checkInput(const Problem &problem,
     return Applicability::no("needs a quantised input");
   if (input.layout.kind != Layout::NHWC)
     return Applicability::no("needs an input in nhwc");
+  int64_t channels = problem.operands[1].shape[1];
+  if (channels == 0)
+    return Applicability::no("needs channels");
   // Without AVX-512, bytes cannot be read under a mask.
-  if (target.vectorBits < 512 &&
-      problem.operands[1].shape[1] % (2 * target.lanes()) != 0)
-    return Applicability::no("needs whole vectors of channels");
+  constexpr int64_t kLine = 2 * igemm::kLineUnits;
+  if (target.vectorBits < 512 && channels % kLine != 0)
+    return Applicability::no("needs whole lines of channels");
   return Applicability::yes();
 }
 

@@ -7,7 +7,7 @@
 //
 // Tiles of bytes are transformed to integers of 16 bits, of which an
 // instruction multiplies half as many as of bytes; there are a quarter of the
-// products. The result is exact but for the transform back, in f32:
+// products. Sums of 32 bits are exact; what follows is computed in f32:
 //
 // - The points 1 and 2 make B^T a matrix of integers, whose rows add up to 10
 //   at most. Bytes less their zero point become at most 17340.
