@@ -150,7 +150,9 @@ TEST(WinogradBytes, saysWhatItDoesNotTake) {
   EXPECT_EQ(getReason(makeByteProblem(32), narrow), "");
   EXPECT_EQ(getReason(makeByteProblem(48), narrow),
             "needs whole lines of channels");
-  EXPECT_EQ(getReason(makeByteProblem(0), wide), "needs channels");
+  Problem none = makeByteProblem(16);
+  none.operands[0].shape[1] = none.operands[1].shape[1] = 0;
+  EXPECT_EQ(getReason(none, wide), "needs channels");
   EXPECT_EQ(getReason(makeByteProblem(24), wide), "");
   Problem planes = makeByteProblem(16);
   planes.operands[0].layout = Layout();
