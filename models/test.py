@@ -38,6 +38,8 @@ import tiny
 HERE = Path(__file__).resolve().parent
 DTYPES = ("fp32", "fp16", "bf16", "int8")
 LAYOUTS = ("nchw", "nhwc")
+# Their sums of products of bytes are beyond 65504, the largest number of fp16 (docs/status.md).
+BEYOND_FP16 = ("tiny_dynamic.onnx",)
 
 # What ResNet-50 may compile in one dtype and layout with default configs: 13, and in fp32 and
 # nhwc 19 with AVX-512, and a few more with the 16 registers of AVX2: Strassen's scheme has one of
@@ -196,6 +198,7 @@ def verifications(graph_opt: GraphOpt, path: Path) -> list[tuple[str, Test]]:
     return [
         (f"verify {path.name} {dtype} {layout}", verify(dtype, layout))
         for dtype, layout in itertools.product(DTYPES, LAYOUTS)
+        if dtype != "fp16" or path.name not in BEYOND_FP16
     ]
 
 
