@@ -36,7 +36,7 @@ static constexpr int64_t kLeastChannels = 32;
 /// do not depend on the channel.
 static bool mixesPixelsOnly(ResizeOp op) {
   ArrayRef<int64_t> shape = op.getInput().getType().getShape();
-  // Of tf_half_pixel_for_nn, also channels lie half a place further on.
+  // tf_half_pixel_for_nn puts channels half a place further on, too.
   return op.getCoordinates() != ResizeCoordinates::TfCropAndResize &&
          op.getCoordinates() != ResizeCoordinates::TfHalfPixelForNn &&
          shape.take_front(2) == op.getSizes().take_front(2) &&
