@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
 #include "tarpon/Problem/Shapes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -192,11 +191,8 @@ struct CropFiltersPass : tarpon::impl::CropFiltersPassBase<CropFiltersPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<CropFilter>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

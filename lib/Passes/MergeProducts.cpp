@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "PointwiseConv.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -288,11 +287,8 @@ struct MergeProductsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<MergeProducts>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

@@ -13,11 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "PointwiseConv.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -166,11 +165,8 @@ struct MoveConvolutionsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<MoveConvolution>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

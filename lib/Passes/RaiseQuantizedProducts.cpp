@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "Regions.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -235,11 +234,8 @@ struct RaiseQuantizedProductsPass
     RewritePatternSet patterns(&getContext());
     patterns.add<MoveDequantize, MoveQuantize, Requantize, RaiseProduct<ConvOp>,
                  RaiseProduct<MatMulOp>>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

@@ -11,10 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "tarpon/IR/ConstantData.h"
 #include "tarpon/Passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <cmath>
 
@@ -71,11 +70,8 @@ struct ScaleOperandsPass
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ScaleOperand>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };

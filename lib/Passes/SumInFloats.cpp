@@ -12,10 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ApplyPatterns.h"
 #include "Regions.h"
 #include "tarpon/Passes/Passes.h"
-
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace tarpon;
@@ -84,11 +83,8 @@ struct SumInFloatsPass : tarpon::impl::SumInFloatsPassBase<SumInFloatsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SumInFloats>(&getContext());
-    auto config =
-        GreedyRewriteConfig().enableFolding(false).setRegionSimplificationLevel(
-            GreedySimplifyRegionLevel::Disabled);
     if (failed(
-            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+            tarpon::detail::applyPatterns(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }
 };
