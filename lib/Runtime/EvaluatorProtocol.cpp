@@ -146,6 +146,8 @@ std::string toJsonLine(const EvaluationAnswer &answer) {
   }
   if (!answer.problemsMs.empty())
     document["problems_ms"] = answer.problemsMs;
+  if (!answer.sampleErrors.empty())
+    document["sample_errors"] = toJson(answer.sampleErrors);
   for (const auto &sample : answer.results) {
     json &outputs = document["results"].emplace_back(json::array());
     for (const std::vector<double> &output : sample)
@@ -168,11 +170,12 @@ static TensorComparison readComparison(const JsonReader &reader) {
   return comparison;
 }
 
-static std::vector<double> readValues(const JsonReader &reader) {
+/// Returns numbers of which those that JSON cannot have are `missing`.
+static std::vector<double> readValues(const JsonReader &reader,
+                                      double missing) {
   std::vector<double> values;
   for (const JsonReader &element : reader.elements())
-    values.push_back(element.isNull() ? std::numeric_limits<double>::quiet_NaN()
-                                      : element.number());
+    values.push_back(element.isNull() ? missing : element.number());
   return values;
 }
 
@@ -180,7 +183,8 @@ static void readResults(const JsonReader &reader, EvaluationAnswer &answer) {
   for (const JsonReader &sample : reader.elements()) {
     answer.results.emplace_back();
     for (const JsonReader &output : sample.elements())
-      answer.results.back().push_back(readValues(output));
+      answer.results.back().push_back(
+          readValues(output, std::numeric_limits<double>::quiet_NaN()));
   }
 }
 
@@ -192,6 +196,9 @@ static void readMeasurement(const JsonReader &reader,
   answer.isDropped = reader.field("dropped").boolean();
   if (reader.has("results"))
     readResults(reader.field("results"), answer);
+  if (reader.has("sample_errors"))
+    answer.sampleErrors = readValues(reader.field("sample_errors"),
+                                     std::numeric_limits<double>::infinity());
   if (reader.has("problems_ms"))
     for (const auto &[problem, time] : reader.field("problems_ms").members())
       answer.problemsMs[problem] = time.number();

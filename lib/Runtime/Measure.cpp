@@ -134,6 +134,15 @@ double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+double rootMeanSquare(const std::vector<double> &values) {
+  double squares = 0;
+  for (double value : values)
+    squares += value * value;
+  return values.empty()
+             ? 0
+             : std::sqrt(squares / static_cast<double>(values.size()));
+}
+
 Timing summarize(std::vector<double> samplesMs) {
   Timing result;
   result.medianMs = median(samplesMs);

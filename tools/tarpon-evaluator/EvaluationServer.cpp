@@ -255,6 +255,30 @@ static Result<EvaluationAnswer> runSamples(const EvaluationRequest &request,
   return answer;
 }
 
+/// Returns how far what a model computes of each sample is from the reference.
+static Result<EvaluationAnswer> compareSamples(const EvaluationRequest &request,
+                                               Instance instance,
+                                               ReferenceCache &references) {
+  EvaluationAnswer answer;
+  EvaluationRequest one = request;
+  for (const std::vector<std::string> &sample : request.samples) {
+    if (Status status = load(sample, instance); !status)
+      return status.error();
+    one.inputs = sample;
+    Result<const Reference *> reference =
+        references.get(one, instance.inputs());
+    if (!reference)
+      return reference.error();
+    if (Status status = instance.run(); !status)
+      return status.error();
+    EvaluationAnswer compared;
+    if (Status status = verify(instance, *reference, compared); !status)
+      return status.error();
+    answer.sampleErrors.push_back(compared.comparison->relativeL2);
+  }
+  return answer;
+}
+
 /// Times the layers of a model within its runs.
 static Status profile(const EvaluationRequest &request, Instance &instance,
                       EvaluationAnswer &answer) {
@@ -297,7 +321,10 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
     return inputs.error();
   const Reference *reference = nullptr;
   if (request.reference) {
-    Result<const Reference *> found = references.get(request, *inputs);
+    EvaluationRequest first = request;
+    if (!request.samples.empty())
+      first.inputs = request.samples.front();
+    Result<const Reference *> found = references.get(first, *inputs);
     if (!found)
       return found.error();
     reference = *found;
@@ -318,7 +345,9 @@ EvaluationServer::evaluate(const EvaluationRequest &request) {
   if (!instance)
     return instance.error();
   if (!request.samples.empty())
-    return runSamples(request, std::move(*instance));
+    return request.reference
+               ? compareSamples(request, std::move(*instance), references)
+               : runSamples(request, std::move(*instance));
 
   EvaluationAnswer answer;
   if (Status status = instance->run(); !status)

@@ -17,7 +17,10 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
-static constexpr size_t kMaxEntries = 8;
+/// As many references as fit these bytes are kept, and no fewer than these. The
+/// samples of one model are more than the inputs of any problem.
+static constexpr int64_t kMaxBytes = int64_t(256) << 20;
+static constexpr size_t kFewestEntries = 8;
 
 /// The exit status of a process whose own memory is damaged.
 static constexpr int kMemoryDamaged = 3;
@@ -55,6 +58,26 @@ static uint64_t checksumOf(const Reference &reference) {
     }
   }
   return hash;
+}
+
+static int64_t countBytes(const Reference &reference) {
+  int64_t bytes = 0;
+  for (const HostTensor &tensor : reference.tensors)
+    bytes += tensor.data.size();
+  return bytes;
+}
+
+/// Forgets the references that were used least recently.
+void ReferenceCache::shrink() {
+  int64_t bytes = 0;
+  size_t kept = 0;
+  for (const Entry &entry : entries) {
+    bytes += countBytes(entry.reference);
+    if (kept >= kFewestEntries && bytes > kMaxBytes)
+      break;
+    ++kept;
+  }
+  entries.resize(kept);
 }
 
 Result<Reference>
@@ -110,8 +133,7 @@ ReferenceCache::get(const EvaluationRequest &request,
     return reference.error();
   uint64_t checksum = checksumOf(*reference);
   entries.push_front({std::move(key), std::move(*reference), checksum});
-  if (entries.size() > kMaxEntries)
-    entries.pop_back();
+  shrink();
   return &entries.front().reference;
 }
 

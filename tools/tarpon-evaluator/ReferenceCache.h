@@ -40,14 +40,16 @@ public:
 private:
   struct Entry {
     /// The identities of the package file and of the input files, and the seed.
-    std::string key;
-    Reference reference;
+    std::string key = {};
+    Reference reference = {};
     uint64_t checksum = 0;
   };
 
   runtime::Result<Reference>
   compute(const runtime::EvaluationRequest &request,
           const std::vector<runtime::HostTensor> &inputs);
+
+  void shrink();
 
   PackageDevices &devices;
   /// The most recently used one comes first.

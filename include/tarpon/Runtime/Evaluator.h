@@ -43,8 +43,9 @@ struct EvaluationRequest {
   uint64_t inputSeed = 0;
   /// One .npy file per input of the model; empty for random inputs.
   std::vector<std::string> inputs;
-  /// If there are any, the candidate is neither verified nor timed, but run on
-  /// each of these inputs, and its results are returned.
+  /// If there are any, the candidate is not timed, but run on each of these
+  /// inputs. Its results are returned or, if there is a reference, their
+  /// errors.
   std::vector<std::vector<std::string>> samples = {};
   /// Layers are timed in so many runs behind those that are timed as a whole,
   /// or in fewer where these take longer than minTimeMs, but for three. 0 for
@@ -104,6 +105,9 @@ struct EvaluationAnswer {
   /// The elements of each output for each of the request's samples. NaN where
   /// an element is infinite, since JSON has neither.
   std::vector<std::vector<std::vector<double>>> results = {};
+  /// The relative L2 error of each of the request's samples, by its worst
+  /// output. Empty without a reference.
+  std::vector<double> sampleErrors = {};
   /// The time of a layer within a run, for each problem the mean of its layers.
   /// Empty unless layers were to be profiled, and on GPUs, whose layers are
   /// launched as one graph.

@@ -128,6 +128,9 @@ struct Timing {
 /// The median; 0 if there are no values.
 double median(std::vector<double> values);
 
+/// The root of the mean of the squares; 0 if there are no values.
+double rootMeanSquare(const std::vector<double> &values);
+
 /// Computes the statistics of these samples.
 Timing summarize(std::vector<double> samplesMs);
 

@@ -115,8 +115,9 @@ Result<double> HostModelRun::measureError(const GlobalChoice &choice,
   Result<std::vector<Outputs>> actual = run(choice, inputs);
   if (!actual)
     return actual.error();
-  double worst = 0;
-  for (auto [got, wanted] : llvm::zip_equal(*actual, expected))
+  std::vector<double> errors;
+  for (auto [got, wanted] : llvm::zip_equal(*actual, expected)) {
+    double &worst = errors.emplace_back(0);
     for (auto [result, reference] : llvm::zip_equal(got, wanted)) {
       Result<runtime::TensorComparison> comparison =
           runtime::compareTensors(result, reference);
@@ -126,5 +127,6 @@ Result<double> HostModelRun::measureError(const GlobalChoice &choice,
         return Error{"an output has a NaN or an infinity"};
       worst = std::max(worst, comparison->relativeL2);
     }
-  return worst;
+  }
+  return runtime::rootMeanSquare(errors);
 }

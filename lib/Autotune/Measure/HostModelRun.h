@@ -38,8 +38,8 @@ public:
                 std::optional<RangeMethod> method);
 
   /// Measures the relative L2 distance of the choice's results from fp32's, the
-  /// greatest over inputs and results. The ranges of its fusion must have been
-  /// measured.
+  /// greatest over results and in the root mean square over inputs. The ranges
+  /// of its fusion must have been measured.
   runtime::Result<double> measureError(const GlobalChoice &choice,
                                        const CalibrationInputs &inputs);
 

@@ -49,7 +49,9 @@ Status RegionErrors::add(RegionMeasurer &measurer, Precision dtype,
   all.layout = layout;
   all.fusion = fusion;
   all.size = all.count = count;
-  return measure(measurer, all);
+  Status status = measure(measurer, all);
+  scaleSquares();
+  return status;
 }
 
 /// A group that cannot be used is halved first: one region may be the cause.
@@ -80,6 +82,7 @@ Status RegionErrors::refine(RegionMeasurer &measurer, double negligible,
         return status;
     groups[*coarsest].halves = groups.size() - 2;
   }
+  scaleSquares();
   return runtime::success();
 }
 
@@ -87,60 +90,63 @@ Status RegionErrors::refine(RegionMeasurer &measurer, double negligible,
 // Squares
 //===----------------------------------------------------------------------===//
 
+/// Calls a function with each of the smallest groups within a group.
+void RegionErrors::forEachSmallest(size_t index,
+                                   llvm::function_ref<void(Group &)> visit) {
+  size_t halves = groups[index].halves;
+  if (!halves)
+    return visit(groups[index]);
+  forEachSmallest(halves, visit);
+  forEachSmallest(halves + 1, visit);
+}
+
+/// Scales the squares of the smallest groups within a group so that their sum
+/// is what was measured of all of it. Returns the sum.
+double RegionErrors::scaleSquares(size_t index) {
+  Group &group = groups[index];
+  if (!group.halves)
+    return group.square = group.getMeasuredSquare();
+  double sum = scaleSquares(group.halves) + scaleSquares(group.halves + 1);
+  if (!group.error || !(sum > 0))
+    return sum;
+  double ratio = group.getMeasuredSquare() / sum;
+  forEachSmallest(index,
+                  [ratio](Group &smallest) { smallest.square *= ratio; });
+  return group.getMeasuredSquare();
+}
+
+void RegionErrors::scaleSquares() {
+  for (auto [index, group] : llvm::enumerate(groups))
+    if (group.size == group.count)
+      scaleSquares(index);
+}
+
 std::optional<double> RegionErrors::getSquare(Precision dtype,
                                               size_t region) const {
   if (dtype == kReferenceChoice.dtype)
     return 0;
-  for (auto [index, group] : llvm::enumerate(groups))
+  for (const Group &group : groups)
     if (group.dtype == dtype && !group.halves && region >= group.begin &&
         region < group.begin + group.size && group.error)
-      return getCorrectedSquare(index) / static_cast<double>(group.size);
+      return group.getCorrectedSquare() / static_cast<double>(group.size);
   return std::nullopt;
-}
-
-/// The square of a group without halves.
-double RegionErrors::getCorrectedSquare(size_t group) const {
-  return groups[group].getSquare() * std::exp(groups[group].correction);
-}
-
-/// Adds the parts of a group's regions in a model. What was measured of all of
-/// them is shared by the smallest groups within, in proportion to what each has
-/// alone.
-void RegionErrors::addParts(size_t index, llvm::ArrayRef<Precision> dtypes,
-                            std::vector<Part> &parts) const {
-  const Group &group = groups[index];
-  auto present = static_cast<size_t>(
-      llvm::count(dtypes.slice(group.begin, group.size), group.dtype));
-  if (present == 0)
-    return;
-  if (!group.halves) {
-    parts.push_back(
-        {index, getCorrectedSquare(index) * static_cast<double>(present) /
-                    static_cast<double>(group.size)});
-    return;
-  }
-  size_t first = parts.size();
-  for (size_t half : {group.halves, group.halves + 1})
-    addParts(half, dtypes, parts);
-  if (present < group.size || !group.error)
-    return;
-  double alone = 0;
-  for (const Part &part : llvm::drop_begin(parts, first))
-    alone += part.square * std::exp(-groups[part.group].correction);
-  for (Part &part : llvm::MutableArrayRef(parts).drop_front(first))
-    part.square *= alone > 0 ? group.getSquare() / alone : 1;
 }
 
 std::vector<RegionErrors::Part>
 RegionErrors::getParts(llvm::ArrayRef<Precision> dtypes) const {
   std::vector<Part> parts;
-  for (auto [index, group] : llvm::enumerate(groups))
-    if (group.size == group.count)
-      addParts(index, dtypes, parts);
+  for (auto [index, group] : llvm::enumerate(groups)) {
+    auto present =
+        llvm::count(dtypes.slice(group.begin, group.size), group.dtype);
+    if (!group.halves && present > 0)
+      parts.push_back(
+          {index, group.getCorrectedSquare() * static_cast<double>(present) /
+                      static_cast<double>(group.size)});
+  }
   return parts;
 }
 
-double RegionErrors::getJointSquare(llvm::ArrayRef<Precision> dtypes) const {
+double RegionErrors::getSquare(llvm::ArrayRef<Precision> dtypes) const {
   double sum = 0;
   for (const Part &part : getParts(dtypes))
     sum += part.square;
@@ -165,7 +171,7 @@ double RegionErrors::getShare(const Observation &observation,
 /// Returns the logarithm of what was observed as a ratio to what is expected; 0
 /// where one of them is nothing.
 double RegionErrors::getDistance(const Observation &observation) const {
-  double expected = getJointSquare(observation.dtypes);
+  double expected = getSquare(observation.dtypes);
   return expected > 0 && observation.square > 0
              ? std::log(observation.square / expected)
              : 0;

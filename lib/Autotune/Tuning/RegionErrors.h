@@ -18,7 +18,9 @@
 #include "tarpon/Autotune/Search/Deadline.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -36,16 +38,18 @@ public:
   runtime::Status refine(RegionMeasurer &measurer, double negligible,
                          const Deadline &deadline);
 
-  /// Returns a region's share of the square of its group's error; none if it
-  /// cannot be used in that precision, or was not measured.
+  /// Returns a region's part in the square of a model's error; none if it
+  /// cannot be used in that precision, or was not measured. The parts of a
+  /// group add up to what all of it errs: together regions may err less than
+  /// one by one, since a value that several of them read is rounded once, or
+  /// several times as much, where all of them shift the results in one
+  /// direction.
   std::optional<double> getSquare(runtime::Precision dtype,
                                   size_t region) const;
 
   /// Returns the square of the error that is expected of a model with these
-  /// precisions: the sum over the largest groups that were measured and lie
-  /// within it. A group errs less than its regions one by one, since a value
-  /// that several of them read is rounded once.
-  double getJointSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
+  /// precisions: the sum of its regions' parts.
+  double getSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
 
   /// The square of a model's error, measured.
   struct Observation {
@@ -69,10 +73,12 @@ private:
     /// The index of the first half, which the second one follows; 0 if there
     /// are none.
     size_t halves = 0;
-    /// The logarithm of the factor of the square, where there are no halves.
-    double correction = 0;
+    /// Where there are no halves, the part in the square of a model's error,
+    /// and the logarithm of its factor.
+    double square = 0, correction = 0;
 
-    double getSquare() const { return error ? *error * *error : 0; }
+    double getMeasuredSquare() const { return error ? *error * *error : 0; }
+    double getCorrectedSquare() const { return square * std::exp(correction); }
   };
   /// A group without halves, and its part in the square of a model.
   struct Part {
@@ -82,9 +88,9 @@ private:
 
   runtime::Status measure(RegionMeasurer &measurer, Group group);
   std::optional<size_t> findCoarsest(double negligible) const;
-  double getCorrectedSquare(size_t group) const;
-  void addParts(size_t group, llvm::ArrayRef<runtime::Precision> dtypes,
-                std::vector<Part> &parts) const;
+  void forEachSmallest(size_t group, llvm::function_ref<void(Group &)> visit);
+  double scaleSquares(size_t group);
+  void scaleSquares();
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
   double getShare(const Observation &observation,
                   runtime::Precision dtype) const;

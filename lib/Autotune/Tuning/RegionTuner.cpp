@@ -245,48 +245,18 @@ RegionTuner::getDtypes(const RegionAssignment &assignment) const {
   return dtypes;
 }
 
-/// The program knows what regions err one by one. How much they err together is
-/// only known of an assignment: the sum that the program may spend is lowered
-/// until that is within the budget, and then raised as far as it stays so. A
-/// sum that fits at once is raised by the next draft, which knows its ratio.
-std::optional<RegionAssignment> RegionTuner::assignWithin(double maxError) {
-  // The expectation approaches the planned error from above.
-  double planned = spendable * policy::kBudgetMargin * maxError;
-  double square = planned * planned;
-  double sum = square / jointRatio, most = 0, least = 0;
-  std::optional<RegionAssignment> best;
-  for (int step = 0; step < policy::kMaxBudgetSteps; ++step) {
-    if (step > 0 && deadline.isOver())
-      break;
-    Result<RegionAssignment> assignment = assign(sum);
-    if (!assignment)
-      break;
-    double joint = errors.getJointSquare(getDtypes(*assignment));
-    bool fits = joint <= square;
-    (fits ? least : most) = sum;
-    if (fits) {
-      if (joint > 0 && assignment->squaredError > 0)
-        jointRatio = joint / assignment->squaredError;
-      best = std::move(*assignment);
-    }
-    if (most == 0)
-      break;
-    // Little less would often be the same assignment.
-    sum = best ? std::sqrt(least * most) : sum * std::min(0.7, square / joint);
-  }
-  return best;
-}
-
 /// Returns the fastest of the assignments that are the best with the times that
 /// regions took, and the errors that they had, in those before; none if there
 /// is none within the budget, or it cannot be compiled.
 Result<std::optional<RegionTuner::Draft>> RegionTuner::draft(double maxError) {
   Deadline until =
       deadline.part(policy::kOpenShare).within(policy::kRegionSecondsPerPlan);
+  // The expectation approaches the planned error from above.
+  double planned = spendable * policy::kBudgetMargin * maxError;
   std::vector<Draft> drafts;
   while (drafts.size() < policy::kMaxDrafts &&
          (drafts.empty() || !deadline.isOver())) {
-    std::optional<RegionAssignment> assignment = assignWithin(maxError);
+    Result<RegionAssignment> assignment = assign(planned * planned);
     if (!assignment)
       break;
     GlobalChoice choice = makeChoice(*assignment);
@@ -332,7 +302,7 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
   TimeEstimate time = prices.estimate(draft.layers);
-  double square = errors.getJointSquare(getDtypes(draft.assignment));
+  double square = errors.getSquare(getDtypes(draft.assignment));
   return {getTimeRatio() * time.milliseconds, std::sqrt(square),
           getTimeRatio() * time.deviation};
 }

@@ -85,7 +85,6 @@ private:
   runtime::Status searchBudget();
   runtime::Status tryBudgets();
   runtime::Result<RegionAssignment> assign(double squaredError);
-  std::optional<RegionAssignment> assignWithin(double maxError);
   runtime::Result<std::optional<Draft>> draft(double maxError);
   std::vector<runtime::Precision>
   getDtypes(const RegionAssignment &assignment) const;
@@ -125,8 +124,6 @@ private:
   std::vector<Draft> timed;
   /// The ratios of whole models' times to the sums of their layers'.
   std::vector<double> timeRatios;
-  /// The ratio of the square of a draft's error to the sum over its regions.
-  double jointRatio = 1;
   /// The part of the budget that drafts may plan with.
   double spendable = 1;
 };

@@ -28,6 +28,8 @@ public:
   std::vector<double> errors;
   std::optional<size_t> unusable;
   int comparisons = 0;
+  /// The factor of the square of several regions.
+  double together = 1;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
   ExpectedTime expectTime(const Problem &, const Solution &) override {
@@ -46,6 +48,7 @@ public:
   measureError(const GlobalChoice &choice) override {
     ++comparisons;
     double sum = 0;
+    int count = 0;
     for (auto [index, region] : llvm::enumerate(choice.regions)) {
       if (region.dtype == Precision::F32)
         continue;
@@ -54,8 +57,9 @@ public:
       bool isShared =
           index > 0 && choice.regions[index - 1].dtype == region.dtype;
       sum += (isShared ? 0.5 : 1) * errors[index] * errors[index];
+      ++count;
     }
-    return std::optional<double>(std::sqrt(sum));
+    return std::optional<double>(std::sqrt((count > 1 ? together : 1) * sum));
   }
 };
 
@@ -106,20 +110,9 @@ TEST_F(RegionErrorsTest, TheRegionThatErrsMostIsFoundFirst) {
   add();
   refine(0.05);
   EXPECT_EQ(measurer.comparisons, 7) << "a path of three halvings";
-  EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01, 1e-4);
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01 / 2, 1e-4)
+      << "it shares what it reads";
   EXPECT_LT(*errors.getSquare(Precision::I8, 4), 1e-4);
-}
-
-TEST_F(RegionErrorsTest, GroupsTellWhatTheirRegionsHaveTogether) {
-  add();
-  refine(0.001);
-  std::vector<Precision> dtypes(8, Precision::I8);
-  EXPECT_NEAR(getSum(), 1e-4 * 8, 1e-9);
-  EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * 4.5, 1e-9);
-  // Four regions that were measured together, and one of two others.
-  dtypes[4] = dtypes[5] = dtypes[7] = Precision::F32;
-  EXPECT_NEAR(errors.getJointSquare(dtypes), 1e-4 * (2.5 + 1), 1e-9);
-  EXPECT_EQ(errors.getJointSquare(std::vector(8, Precision::F32)), 0);
 }
 
 static std::vector<Precision> makeDtypes(std::initializer_list<int> inInt8) {
@@ -129,19 +122,42 @@ static std::vector<Precision> makeDtypes(std::initializer_list<int> inInt8) {
   return dtypes;
 }
 
+/// Each region is as large a part of what all err together as of what they err
+/// one by one, whether the others are there or not.
+TEST_F(RegionErrorsTest, RegionsAddUpToTheirGroup) {
+  add();
+  refine(0.001);
+  EXPECT_NEAR(getSum(), 1e-4 * 4.5, 1e-9);
+  std::vector<Precision> some = makeDtypes({1, 1, 1, 1, 0, 0, 1, 0});
+  EXPECT_NEAR(errors.getSquare(some), 1e-4 * 4.5 * 5 / 8, 1e-9);
+  EXPECT_EQ(errors.getSquare(std::vector(8, Precision::F32)), 0);
+}
+
+TEST_F(RegionErrorsTest, RegionsMayErrMoreTogether) {
+  measurer.together = 9;
+  measurer.errors.assign(8, 0.001);
+  measurer.errors[5] = 0.01;
+  add();
+  refine(0.0001);
+  EXPECT_NEAR(getSum(), 9 * 54e-6, 1e-9);
+  // Each half has, as a part of the whole, what it has of both.
+  double four = errors.getSquare(makeDtypes({1, 1, 1, 1, 0, 0, 0, 0}));
+  EXPECT_NEAR(four / getSum(), 2.5 / (2.5 + 52), 1e-3);
+}
+
 /// A single model does not tell its regions apart, nor from those of others.
 TEST_F(RegionErrorsTest, AModelCorrectsAllRegions) {
   add();
   refine(0.001);
   std::vector<Precision> some = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
   std::vector<Precision> others = makeDtypes({0, 1, 0, 1, 0, 1, 0, 1});
-  EXPECT_NEAR(errors.getJointSquare(some), 4e-4, 1e-9);
+  EXPECT_NEAR(errors.getSquare(some), 2.25e-4, 1e-9);
   errors.fit({{some, 9e-4}});
-  EXPECT_NEAR(errors.getJointSquare(some), 9e-4, 1e-9);
-  EXPECT_NEAR(errors.getJointSquare(others), 9e-4, 1e-9);
+  EXPECT_NEAR(errors.getSquare(some), 9e-4, 1e-9);
+  EXPECT_NEAR(errors.getSquare(others), 9e-4, 1e-9);
   EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 2.25e-4, 1e-9);
   errors.fit({});
-  EXPECT_NEAR(errors.getJointSquare(some), 4e-4, 1e-9);
+  EXPECT_NEAR(errors.getSquare(some), 2.25e-4, 1e-9);
 }
 
 TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
@@ -150,9 +166,9 @@ TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
   std::vector<Precision> without = makeDtypes({1, 0, 1, 0, 1, 0, 0, 0});
   std::vector<Precision> with = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
   errors.fit({{without, 3e-4}, {with, 16e-4}});
-  EXPECT_NEAR(std::sqrt(errors.getJointSquare(without)), std::sqrt(3e-4),
+  EXPECT_NEAR(std::sqrt(errors.getSquare(without)), std::sqrt(3e-4),
               0.021 * std::sqrt(3e-4));
-  EXPECT_NEAR(std::sqrt(errors.getJointSquare(with)), 0.04, 0.021 * 0.04);
+  EXPECT_NEAR(std::sqrt(errors.getSquare(with)), 0.04, 0.021 * 0.04);
   EXPECT_GT(*errors.getSquare(Precision::I8, 6),
             5 * *errors.getSquare(Precision::I8, 2));
 }
@@ -165,17 +181,7 @@ TEST_F(RegionErrorsTest, PrecisionsAreCorrectedApart) {
   refine(0.001);
   errors.fit({{makeDtypes({1, 0, 1, 0, 1, 0, 1, 0}), 16e-4}});
   EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 4e-4, 1e-9);
-  EXPECT_NEAR(*errors.getSquare(Precision::F16, 1), 1e-4, 1e-9);
-}
-
-/// All regions together have less than one by one, corrected or not.
-TEST_F(RegionErrorsTest, WholeGroupsAreCorrectedAsTheirRegionsAre) {
-  add();
-  refine(0.001);
-  std::vector<Precision> all(8, Precision::I8);
-  std::vector<Precision> some = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
-  errors.fit({{some, 16e-4}});
-  EXPECT_NEAR(errors.getJointSquare(all), 4 * 4.5e-4, 1e-9);
+  EXPECT_NEAR(*errors.getSquare(Precision::F16, 1), 4.5e-4 / 8, 1e-9);
 }
 
 TEST_F(RegionErrorsTest, ARegionThatCannotBeUsedLeavesTheOthers) {

@@ -59,6 +59,14 @@ protected:
     return answer ? *answer : EvaluationAnswer();
   }
 
+  void addSample(EvaluationRequest &given, float value) {
+    HostTensor input = makeTensor(DType::F32, {1, 500});
+    floatsOf(input)[3] = value;
+    given.samples.push_back(
+        {folder.file(std::to_string(given.samples.size()))});
+    ASSERT_TRUE(writeNpy(input, given.samples.back().front()));
+  }
+
   void expectStillWorks() {
     EvaluationAnswer answer = evaluate(request("scaleAndAdd"));
     EXPECT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
@@ -150,13 +158,9 @@ TEST_F(EvaluatorTest, TakesInputsFromFiles) {
 
 TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
   EvaluationRequest given = request("scaleAndAdd");
-  for (float value : {1000.0f, 2000.0f}) {
-    HostTensor input = makeTensor(DType::F32, {1, 500});
-    floatsOf(input)[3] = value;
-    std::string path = folder.file(std::to_string(given.samples.size()));
-    ASSERT_TRUE(writeNpy(input, path));
-    given.samples.push_back({path});
-  }
+  given.reference.reset();
+  for (float value : {1000.0f, 2000.0f})
+    addSample(given, value);
   EvaluationAnswer answer = evaluate(given);
   ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
   EXPECT_FALSE(answer.comparison);
@@ -169,6 +173,27 @@ TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
   ASSERT_TRUE(
       writeNpy(makeTensor(DType::F32, {1, 499}), given.samples[1].front()));
   EXPECT_EQ(failure(given), "samples differ in their types or shapes");
+}
+
+TEST_F(EvaluatorTest, ComparesEachSampleWithItsReference) {
+  EvaluationRequest given = request("slightlyWrong");
+  given.threads = 1;
+  // More than the references that are kept whatever their size.
+  for (int sample = 0; sample < 12; ++sample)
+    addSample(given, 1000.0f * static_cast<float>(sample));
+  for (int time = 0; time < 2; ++time) {
+    EvaluationAnswer answer = evaluate(given);
+    ASSERT_EQ(answer.outcome, EvaluationOutcome::Ok) << answer.error;
+    EXPECT_TRUE(answer.samplesMs.empty());
+    EXPECT_TRUE(answer.results.empty());
+    ASSERT_EQ(answer.sampleErrors.size(), 12u);
+    // One element is off by the same, while the others' norm grows.
+    for (size_t sample = 1; sample < 12; ++sample)
+      EXPECT_LT(answer.sampleErrors[sample], answer.sampleErrors[sample - 1]);
+    EXPECT_GT(answer.sampleErrors.back(), 0);
+  }
+  given.package = writeModel("doesNothing");
+  EXPECT_TRUE(std::isinf(evaluate(given).sampleErrors.front()));
 }
 
 TEST_F(EvaluatorTest, TimesLayersWithinRuns) {
