@@ -123,7 +123,7 @@ public:
   /// Calls a function with each tensor of each sample.
   runtime::Status
   read(llvm::function_ref<void(size_t, const HostTensor &)> visit) {
-    for (const std::vector<HostTensor> &sample : inputs.samples) {
+    for (const std::vector<HostTensor> &sample : inputs.getRangeSamples()) {
       setInputs(instance, sample);
       if (runtime::Status status = instance.run(); !status)
         return status;

@@ -59,6 +59,7 @@ tarpon::generateCalibration(const std::vector<TensorInfo> &inputs) {
   shapes.inputs = inputs;
   CalibrationInputs result;
   result.source = "generated";
+  result.rangeSamples = policy::kRangeSamples;
   for (int64_t i = 0; i < policy::kGeneratedSamples; ++i) {
     Result<std::vector<HostTensor>> sample =
         runtime::makeRandomInputs(shapes, policy::kGeneratedSeed + i);

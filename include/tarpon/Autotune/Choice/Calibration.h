@@ -33,6 +33,13 @@ struct CalibrationInputs {
   std::string source;
   std::string digest;
   std::vector<std::vector<runtime::HostTensor>> samples;
+  /// Ranges are measured on so many of the first samples, or on all.
+  std::optional<size_t> rangeSamples = std::nullopt;
+
+  llvm::ArrayRef<std::vector<runtime::HostTensor>> getRangeSamples() const {
+    return llvm::ArrayRef(samples).take_front(
+        rangeSamples.value_or(samples.size()));
+  }
 };
 
 /// Generates seeded samples: floats are bell-shaped with mean 0 and deviation

@@ -160,8 +160,11 @@ inline constexpr double kDefaultMaxError = 0.05;
 inline constexpr double kExactMaxError = 1e-4;
 inline constexpr size_t kMaxExactSamples = 4;
 
-/// The number of generated calibration inputs.
+/// The number of generated calibration inputs, and of those that ranges are
+/// measured on: a range has many elements of a few samples, an error one number
+/// of each.
 inline constexpr int64_t kGeneratedSamples = 16;
+inline constexpr size_t kRangeSamples = 4;
 inline constexpr uint64_t kGeneratedSeed = 20261;
 /// The largest number of samples: directories may hold thousands, which ranges
 /// do not need.
