@@ -7,9 +7,12 @@
 
 #include "ReferenceCache.h"
 
+#include "SampleFiles.h"
+
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/Measure.h"
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,10 +20,7 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
-/// As many references as fit these bytes are kept, and no fewer than these. The
-/// samples of one model are more than the inputs of any problem.
-static constexpr int64_t kMaxBytes = int64_t(256) << 20;
-static constexpr size_t kFewestEntries = 8;
+static constexpr size_t kMaxEntries = 8;
 
 /// The exit status of a process whose own memory is damaged.
 static constexpr int kMemoryDamaged = 3;
@@ -42,42 +42,26 @@ static std::string makeKey(const EvaluationRequest &request) {
   key += std::to_string(request.inputSeed) + '\n';
   for (const std::string &path : request.inputs)
     key += identify(path);
+  for (const std::vector<std::string> &sample : request.samples)
+    for (const std::string &path : sample)
+      key += identify(path);
   return key;
 }
 
 /// FNV-1a on words of eight bytes.
 static uint64_t checksumOf(const Reference &reference) {
   uint64_t hash = 0xcbf29ce484222325;
-  for (const HostTensor &tensor : reference.tensors) {
-    // The padding makes a whole number of words, and must not be written to.
-    const char *word = tensor.data.data();
-    for (int64_t i = 0; i < tensor.data.size(); i += 8, word += 8) {
-      uint64_t bits;
-      __builtin_memcpy(&bits, word, sizeof(bits));
-      hash = (hash ^ bits) * 0x100000001b3;
+  for (const std::vector<HostTensor> &sample : reference.samples)
+    for (const HostTensor &tensor : sample) {
+      // The padding makes a whole number of words, and must not be written to.
+      const char *word = tensor.data.data();
+      for (int64_t i = 0; i < tensor.data.size(); i += 8, word += 8) {
+        uint64_t bits;
+        __builtin_memcpy(&bits, word, sizeof(bits));
+        hash = (hash ^ bits) * 0x100000001b3;
+      }
     }
-  }
   return hash;
-}
-
-static int64_t countBytes(const Reference &reference) {
-  int64_t bytes = 0;
-  for (const HostTensor &tensor : reference.tensors)
-    bytes += tensor.data.size();
-  return bytes;
-}
-
-/// Forgets the references that were used least recently.
-void ReferenceCache::shrink() {
-  int64_t bytes = 0;
-  size_t kept = 0;
-  for (const Entry &entry : entries) {
-    bytes += countBytes(entry.reference);
-    if (kept >= kFewestEntries && bytes > kMaxBytes)
-      break;
-    ++kept;
-  }
-  entries.resize(kept);
 }
 
 Result<Reference>
@@ -105,12 +89,22 @@ ReferenceCache::compute(const EvaluationRequest &request,
   if (!instance)
     return Error{"reference '" + *request.reference +
                  "': " + instance.message()};
-  if (Status status = instance->run(); !status)
-    return status.error();
   Reference reference;
   reference.inputs = instance->executor().package().inputs;
   reference.outputs = instance->executor().package().outputs;
-  reference.tensors = std::move(instance->outputs());
+  // The inputs are the first sample.
+  for (size_t i = 0; i < std::max<size_t>(request.samples.size(), 1); ++i) {
+    if (Status status =
+            i > 0 ? loadSample(request.samples[i], *instance) : success();
+        !status)
+      return status.error();
+    if (Status status = instance->run(); !status)
+      return status.error();
+    Result<std::vector<HostTensor>> outputs = cloneAll(instance->outputs());
+    if (!outputs)
+      return outputs.error();
+    reference.samples.push_back(std::move(*outputs));
+  }
   return reference;
 }
 
@@ -133,7 +127,8 @@ ReferenceCache::get(const EvaluationRequest &request,
     return reference.error();
   uint64_t checksum = checksumOf(*reference);
   entries.push_front({std::move(key), std::move(*reference), checksum});
-  shrink();
+  if (entries.size() > kMaxEntries)
+    entries.pop_back();
   return &entries.front().reference;
 }
 

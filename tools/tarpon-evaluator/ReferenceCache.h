@@ -19,20 +19,22 @@
 
 namespace tarpon::evaluator {
 
-/// The interface of a reference package and its outputs for some inputs.
+/// The interface of a reference package, and its outputs for each sample of the
+/// inputs.
 struct Reference {
   std::vector<runtime::TensorInfo> inputs, outputs;
-  std::vector<runtime::HostTensor> tensors;
+  std::vector<std::vector<runtime::HostTensor>> samples;
 };
 
-/// The outputs of the last few references: many candidates of one problem are
-/// consecutive, and the reference is slow.
+/// The outputs of the last few references: many candidates of one problem, and
+/// many choices for one model, are consecutive, and the reference is slow.
 class ReferenceCache {
 public:
   explicit ReferenceCache(PackageDevices &devices) : devices(devices) {}
 
-  /// Returns the reference of `request`, which is computed on `inputs` unless
-  /// it is known. Valid until the next call.
+  /// Returns the reference of `request`, which is computed on its samples, or
+  /// on `inputs` where it has none, unless it is known. Valid until the next
+  /// call.
   runtime::Result<const Reference *>
   get(const runtime::EvaluationRequest &request,
       const std::vector<runtime::HostTensor> &inputs);
@@ -40,16 +42,14 @@ public:
 private:
   struct Entry {
     /// The identities of the package file and of the input files, and the seed.
-    std::string key = {};
-    Reference reference = {};
+    std::string key;
+    Reference reference;
     uint64_t checksum = 0;
   };
 
   runtime::Result<Reference>
   compute(const runtime::EvaluationRequest &request,
           const std::vector<runtime::HostTensor> &inputs);
-
-  void shrink();
 
   PackageDevices &devices;
   /// The most recently used one comes first.

@@ -96,8 +96,8 @@ struct EvaluationAnswer {
   /// True if cutoffMs ended the sampling: the candidate is right, but slow.
   bool isDropped = false;
   /// The worst error over all outputs, of the first run and the last; none
-  /// without a reference. Quantised outputs are compared in steps of their
-  /// scale. `worstIndex` is not transmitted and is -1.
+  /// without a reference, or with samples. Quantised outputs are compared in
+  /// steps of their scale. `worstIndex` is not transmitted and is -1.
   std::optional<TensorComparison> comparison;
   /// The errors of each output: one output may hold indices, another one small
   /// differences. Empty without a reference.

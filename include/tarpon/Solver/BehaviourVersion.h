@@ -25,8 +25,9 @@
 namespace tarpon {
 
 /// The parts that are no solvers: the code generators, the static model of
-/// GPUs, the passes from the imported model to its problems, and the ranges of
-/// int8.
+/// GPUs, the passes from the imported model to its problems, and calibration:
+/// the ranges of int8, and what the error of a model is. No digest knows the
+/// latter.
 inline constexpr llvm::StringLiteral kHostCodegen = "host-codegen";
 inline constexpr llvm::StringLiteral kGpuCodegen = "gpu-codegen";
 inline constexpr llvm::StringLiteral kGpuModel = "gpu-model";

@@ -66,8 +66,9 @@ HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs,
   return model.getRanges(fusion);
 }
 
-Result<std::vector<HostModelRun::Outputs>>
-HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
+/// Makes an instance of the model with a sample as its inputs.
+Result<Instance> HostModelRun::makeInstance(const GlobalChoice &choice,
+                                            const Outputs &inputs) {
   Result<PreparedModel> prepared = model.prepare(choice);
   if (!prepared)
     return prepared.error();
@@ -82,19 +83,27 @@ HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
       runtime::Executor::create(std::move(compiled->package), options);
   if (!executor)
     return executor.error();
-  Result<std::vector<HostTensor>> first =
-      runtime::cloneAll(inputs.samples.front());
-  if (!first)
-    return first.error();
-  Result<Instance> instance =
-      Instance::create(std::move(*executor), std::move(*first));
+  Result<std::vector<HostTensor>> copies = runtime::cloneAll(inputs);
+  if (!copies)
+    return copies.error();
+  return Instance::create(std::move(*executor), std::move(*copies));
+}
+
+static runtime::Status runSample(Instance &instance,
+                                 const std::vector<HostTensor> &sample) {
+  for (auto [input, tensor] : llvm::zip_equal(instance.inputs(), sample))
+    std::copy_n(tensor.data.data(), tensor.data.size(), input.data.data());
+  return instance.run();
+}
+
+Result<std::vector<HostModelRun::Outputs>>
+HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
+  Result<Instance> instance = makeInstance(choice, inputs.samples.front());
   if (!instance)
     return instance.error();
   std::vector<Outputs> results;
   for (const std::vector<HostTensor> &sample : inputs.samples) {
-    for (auto [input, tensor] : llvm::zip_equal(instance->inputs(), sample))
-      std::copy_n(tensor.data.data(), tensor.data.size(), input.data.data());
-    if (runtime::Status status = instance->run(); !status)
+    if (runtime::Status status = runSample(*instance, sample); !status)
       return status.error();
     Result<Outputs> outputs = runtime::cloneAll(instance->outputs());
     if (!outputs)
@@ -104,29 +113,44 @@ HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   return results;
 }
 
+/// Returns the distance of the output that is furthest off.
+static Result<double> compareOutputs(llvm::ArrayRef<HostTensor> actual,
+                                     llvm::ArrayRef<HostTensor> expected) {
+  double worst = 0;
+  for (auto [result, reference] : llvm::zip_equal(actual, expected)) {
+    Result<runtime::TensorComparison> comparison =
+        runtime::compareTensors(result, reference);
+    if (!comparison)
+      return comparison.error();
+    if (!std::isfinite(comparison->relativeL2))
+      return Error{"an output has a NaN or an infinity"};
+    worst = std::max(worst, comparison->relativeL2);
+  }
+  return worst;
+}
+
 Result<double> HostModelRun::measureError(const GlobalChoice &choice,
-                                          const CalibrationInputs &inputs) {
+                                          const CalibrationInputs &inputs,
+                                          size_t count) {
   if (expected.empty()) {
     Result<std::vector<Outputs>> reference = run(kReferenceChoice, inputs);
     if (!reference)
       return reference.error();
     expected = std::move(*reference);
   }
-  Result<std::vector<Outputs>> actual = run(choice, inputs);
-  if (!actual)
-    return actual.error();
+  Result<Instance> instance = makeInstance(choice, inputs.samples.front());
+  if (!instance)
+    return instance.error();
   std::vector<double> errors;
-  for (auto [got, wanted] : llvm::zip_equal(*actual, expected)) {
-    double &worst = errors.emplace_back(0);
-    for (auto [result, reference] : llvm::zip_equal(got, wanted)) {
-      Result<runtime::TensorComparison> comparison =
-          runtime::compareTensors(result, reference);
-      if (!comparison)
-        return comparison.error();
-      if (!std::isfinite(comparison->relativeL2))
-        return Error{"an output has a NaN or an infinity"};
-      worst = std::max(worst, comparison->relativeL2);
-    }
+  for (size_t sample = 0; sample < count; ++sample) {
+    if (runtime::Status status = runSample(*instance, inputs.samples[sample]);
+        !status)
+      return status.error();
+    Result<double> error =
+        compareOutputs(instance->outputs(), expected[sample]);
+    if (!error)
+      return error.error();
+    errors.push_back(*error);
   }
   return runtime::rootMeanSquare(errors);
 }

@@ -38,12 +38,13 @@ public:
                 std::optional<RangeMethod> method);
 
   /// Measures the relative L2 distance of the choice's results from fp32's, the
-  /// greatest over results and in the root mean square over inputs. The ranges
-  /// of its fusion must have been measured.
+  /// greatest over results and in the root mean square over the first `count`
+  /// inputs. The ranges of its fusion must have been measured.
   runtime::Result<double> measureError(const GlobalChoice &choice,
-                                       const CalibrationInputs &inputs);
+                                       const CalibrationInputs &inputs,
+                                       size_t count);
 
-  /// The results for each sample.
+  /// The results for a sample, and for each one.
   using Outputs = std::vector<runtime::HostTensor>;
   runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
                                             const CalibrationInputs &inputs);
@@ -53,12 +54,15 @@ private:
                Progress &progress, const std::string &evaluatorProgram);
 
   SolutionSource makeSource();
+  runtime::Result<runtime::Instance> makeInstance(const GlobalChoice &choice,
+                                                  const Outputs &inputs);
 
   TargetCompiler compiler;
   /// The journal of the kernels that were verified to run in this process.
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Tuner> tuner;
   ModelCompiler model;
+  /// What fp32 gives for each sample.
   std::vector<Outputs> expected;
 };
 

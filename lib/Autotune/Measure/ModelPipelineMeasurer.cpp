@@ -56,8 +56,9 @@ Status ModelPipelineMeasurer::compare(const CompiledChoice &choice,
                                       PipelineMeasurement &measurement) {
   context.progress.setPhase(choice.record.choice.name() +
                             ": accuracy on the host");
-  Result<double> error =
-      host->measureError(choice.record.choice, context.inputs);
+  Result<double> error = host->measureError(
+      choice.record.choice, context.inputs,
+      countSamples(choice.record.choice, context.inputs.samples.size()));
   if (error) {
     measurement.accuracy = *error;
   } else {

@@ -7,6 +7,9 @@
 
 #include "Measure/PipelineMeasurer.h"
 
+#include "tarpon/Autotune/Search/Policy.h"
+
+#include <algorithm>
 #include <cmath>
 
 using namespace tarpon;
@@ -14,6 +17,13 @@ using runtime::Error;
 using runtime::Result;
 
 PipelineMeasurer::~PipelineMeasurer() = default;
+
+size_t PipelineMeasurer::countSamples(const GlobalChoice &choice,
+                                      size_t samples) {
+  return choice.dtype == kReferenceChoice.dtype
+             ? std::min(samples, policy::kMaxExactSamples)
+             : samples;
+}
 
 Result<std::optional<MetricValues>>
 PipelineMeasurer::judge(const CompiledChoice &choice,

@@ -104,6 +104,10 @@ protected:
   runSamples(const CompiledChoice *choice,
              PipelineMeasurement &measurement) = 0;
 
+  /// Returns on how many of the first samples the accuracy is measured: fp32 on
+  /// policy::kMaxExactSamples at most.
+  static size_t countSamples(const GlobalChoice &choice, size_t samples);
+
   PipelineContext context;
   bool timesLayers = false;
 

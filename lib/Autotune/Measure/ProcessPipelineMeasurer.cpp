@@ -19,6 +19,7 @@
 #include <cmath>
 
 using namespace tarpon;
+using runtime::Error;
 using runtime::EvaluationAnswer;
 using runtime::EvaluationOutcome;
 using runtime::EvaluationRequest;
@@ -147,8 +148,30 @@ Status ProcessPipelineMeasurer::time(const CompiledChoice &choice,
   return runtime::success();
 }
 
-/// Measures the accuracy on all samples, but that of fp32 on a few: no sample's
-/// results differ by more than the order of sums.
+/// Adds the errors of samples, or the reason why there are none. Returns true
+/// on success.
+Result<bool> ProcessPipelineMeasurer::compareSamples(
+    const CompiledChoice &choice,
+    llvm::ArrayRef<std::vector<std::string>> files, std::vector<double> &errors,
+    PipelineMeasurement &measurement) {
+  EvaluationRequest request = makeRequest(choice.package, {});
+  request.reference = reference;
+  request.samples = files;
+  Result<EvaluationAnswer> answer = evaluator.evaluate(
+      request, getTimeLimit() * static_cast<int>(files.size()));
+  if (!answer)
+    return answer.error();
+  if (!addAnswer(measurement, *answer))
+    return false;
+  if (answer->sampleErrors.size() != files.size())
+    return Error{"the evaluator '" + context.evaluatorProgram +
+                 "' gives no errors of samples"};
+  llvm::append_range(errors, answer->sampleErrors);
+  return true;
+}
+
+/// Measures the accuracy on all samples that count. A choice that never ends
+/// does not on the first one.
 Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
                                         PipelineMeasurement &measurement) {
   context.progress.setPhase(choice.record.choice.name() + ": accuracy");
@@ -156,19 +179,19 @@ Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
     return status;
   if (Status status = ensureReference(); !status)
     return status;
-  EvaluationRequest request = makeRequest(choice.package, {});
-  request.reference = reference;
-  request.samples = inputFiles;
-  if (choice.record.choice.dtype == kReferenceChoice.dtype)
-    request.samples.resize(
-        std::min(inputFiles.size(), policy::kMaxExactSamples));
-  Result<EvaluationAnswer> answer = evaluator.evaluate(
-      request, getTimeLimit() * static_cast<int>(request.samples.size()));
-  if (!answer)
-    return answer.error();
-  if (!addAnswer(measurement, *answer))
-    return runtime::success();
-  measurement.accuracy = runtime::rootMeanSquare(answer->sampleErrors);
+  llvm::ArrayRef files(inputFiles);
+  files = files.take_front(countSamples(choice.record.choice, files.size()));
+  std::vector<double> errors;
+  for (llvm::ArrayRef part : {files.take_front(), files.drop_front()}) {
+    if (part.empty())
+      continue;
+    Result<bool> isCompared = compareSamples(choice, part, errors, measurement);
+    if (!isCompared)
+      return isCompared.error();
+    if (!*isCompared)
+      return runtime::success();
+  }
+  measurement.accuracy = runtime::rootMeanSquare(errors);
   if (std::isfinite(measurement.accuracy))
     return runtime::success();
   measurement.status = MeasurementStatus::Wrong;

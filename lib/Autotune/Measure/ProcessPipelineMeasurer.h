@@ -44,6 +44,10 @@ private:
                                       const std::string &prefix);
   runtime::Status ensureInputs();
   runtime::Status ensureReference();
+  runtime::Result<bool>
+  compareSamples(const CompiledChoice &choice,
+                 llvm::ArrayRef<std::vector<std::string>> files,
+                 std::vector<double> &errors, PipelineMeasurement &measurement);
   runtime::EvaluationRequest
   makeRequest(const std::string &package,
               const std::vector<std::string> &files) const;

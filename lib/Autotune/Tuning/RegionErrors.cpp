@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 using namespace tarpon;
 using runtime::Precision;
@@ -28,13 +29,23 @@ static constexpr double kLargestUsable = std::numeric_limits<double>::max();
 // Measuring
 //===----------------------------------------------------------------------===//
 
-Status RegionErrors::measure(RegionMeasurer &measurer, Group group) {
-  std::vector<RegionChoice> choices(group.count,
-                                    {kReferenceChoice.dtype, group.layout});
-  for (size_t region = group.begin; region < group.begin + group.size; ++region)
-    choices[region].dtype = group.dtype;
-  Result<std::optional<double>> error =
-      measurer.measureError(makeRegionChoice(std::move(choices), group.fusion));
+/// Measures the error of groups of one precision together.
+Result<std::optional<double>>
+RegionErrors::measure(RegionMeasurer &measurer,
+                      llvm::ArrayRef<Group> together) const {
+  const Group &first = together.front();
+  std::vector<RegionChoice> choices(first.count,
+                                    {kReferenceChoice.dtype, first.layout});
+  for (const Group &group : together)
+    for (RegionChoice &choice :
+         llvm::MutableArrayRef(choices).slice(group.begin, group.size))
+      choice.dtype = group.dtype;
+  return measurer.measureError(
+      makeRegionChoice(std::move(choices), first.fusion));
+}
+
+Status RegionErrors::add(RegionMeasurer &measurer, Group group) {
+  Result<std::optional<double>> error = measure(measurer, group);
   if (!error)
     return error.error();
   group.error = *error;
@@ -49,7 +60,7 @@ Status RegionErrors::add(RegionMeasurer &measurer, Precision dtype,
   all.layout = layout;
   all.fusion = fusion;
   all.size = all.count = count;
-  Status status = measure(measurer, all);
+  Status status = add(measurer, all);
   scaleSquares();
   return status;
 }
@@ -68,20 +79,61 @@ std::optional<size_t> RegionErrors::findCoarsest(double negligible) const {
   return coarsest;
 }
 
-Status RegionErrors::refine(RegionMeasurer &measurer, double negligible,
+Status RegionErrors::halve(RegionMeasurer &measurer, size_t group) {
+  Group first = groups[group], second = first;
+  first.size /= 2;
+  second.begin += first.size;
+  second.size -= first.size;
+  for (const Group &half : {first, second})
+    if (Status status = add(measurer, half); !status)
+      return status;
+  groups[group].halves = groups.size() - 2;
+  return runtime::success();
+}
+
+/// Where one region spoils a model, what all err together says nothing of the
+/// others. No plan within the budget has that region.
+Status RegionErrors::measureRest(RegionMeasurer &measurer, Precision dtype,
+                                 double budget) {
+  Rest rest;
+  std::vector<Group> together;
+  size_t regions = 0;
+  for (auto [index, group] : llvm::enumerate(groups))
+    if (group.dtype == dtype && !group.halves && group.error &&
+        group.square <= budget * budget) {
+      rest.groups.push_back(index);
+      together.push_back(group);
+      regions += group.size;
+    }
+  if (regions < 2 || regions == together.front().count)
+    return runtime::success();
+  Result<std::optional<double>> error = measure(measurer, together);
+  if (!error)
+    return error.error();
+  rest.error = *error;
+  rests.push_back(std::move(rest));
+  return runtime::success();
+}
+
+Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
                             const Deadline &deadline) {
+  double negligible = policy::kNegligibleErrorShare * budget;
   while (std::optional<size_t> coarsest = findCoarsest(negligible)) {
     if (deadline.isOver())
       break;
-    Group first = groups[*coarsest], second = first;
-    first.size /= 2;
-    second.begin += first.size;
-    second.size -= first.size;
-    for (const Group &half : {first, second})
-      if (Status status = measure(measurer, half); !status)
-        return status;
-    groups[*coarsest].halves = groups.size() - 2;
+    if (Status status = halve(measurer, *coarsest); !status)
+      return status;
   }
+  scaleSquares();
+  std::set<Precision> dtypes;
+  for (const Group &group : groups)
+    dtypes.insert(group.dtype);
+  for (Precision dtype : dtypes)
+    if (Status status = deadline.isOver()
+                            ? runtime::success()
+                            : measureRest(measurer, dtype, budget);
+        !status)
+      return status;
   scaleSquares();
   return runtime::success();
 }
@@ -100,25 +152,52 @@ void RegionErrors::forEachSmallest(size_t index,
   forEachSmallest(halves + 1, visit);
 }
 
+/// Returns false for errors that do not add up with others: that of a group
+/// that cannot be used, and those that are as large as the results themselves.
+static bool addsUp(std::optional<double> error) {
+  return error && *error < policy::kSaturatedError;
+}
+
+/// Returns the sum of the squares of the smallest groups within groups.
+double RegionErrors::getSum(llvm::ArrayRef<size_t> parts) {
+  double sum = 0;
+  for (size_t index : parts)
+    forEachSmallest(index, [&](Group &group) { sum += group.square; });
+  return sum;
+}
+
+/// Scales these squares so that their sum is this one.
+void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square) {
+  double sum = getSum(parts);
+  if (!(sum > 0))
+    return;
+  for (size_t index : parts)
+    forEachSmallest(index, [&](Group &group) { group.square *= square / sum; });
+}
+
 /// Scales the squares of the smallest groups within a group so that their sum
-/// is what was measured of all of it. Returns the sum.
-double RegionErrors::scaleSquares(size_t index) {
+/// is what was measured of all of it. Returns false, and leaves them, if they
+/// do not add up.
+bool RegionErrors::scaleGroup(size_t index) {
   Group &group = groups[index];
-  if (!group.halves)
-    return group.square = group.getMeasuredSquare();
-  double sum = scaleSquares(group.halves) + scaleSquares(group.halves + 1);
-  if (!group.error || !(sum > 0))
-    return sum;
-  double ratio = group.getMeasuredSquare() / sum;
-  forEachSmallest(index,
-                  [ratio](Group &smallest) { smallest.square *= ratio; });
-  return group.getMeasuredSquare();
+  if (!group.halves) {
+    group.square = group.getMeasuredSquare();
+    return addsUp(group.error);
+  }
+  bool first = scaleGroup(group.halves), second = scaleGroup(group.halves + 1);
+  if (!first || !second || !addsUp(group.error))
+    return false;
+  scale(index, group.getMeasuredSquare());
+  return true;
 }
 
 void RegionErrors::scaleSquares() {
   for (auto [index, group] : llvm::enumerate(groups))
     if (group.size == group.count)
-      scaleSquares(index);
+      (void)scaleGroup(index);
+  for (const Rest &rest : rests)
+    if (addsUp(rest.error))
+      scale(rest.groups, *rest.error * *rest.error);
 }
 
 std::optional<double> RegionErrors::getSquare(Precision dtype,
@@ -146,7 +225,7 @@ RegionErrors::getParts(llvm::ArrayRef<Precision> dtypes) const {
   return parts;
 }
 
-double RegionErrors::getSquare(llvm::ArrayRef<Precision> dtypes) const {
+double RegionErrors::getModelSquare(llvm::ArrayRef<Precision> dtypes) const {
   double sum = 0;
   for (const Part &part : getParts(dtypes))
     sum += part.square;
@@ -171,7 +250,7 @@ double RegionErrors::getShare(const Observation &observation,
 /// Returns the logarithm of what was observed as a ratio to what is expected; 0
 /// where one of them is nothing.
 double RegionErrors::getDistance(const Observation &observation) const {
-  double expected = getSquare(observation.dtypes);
+  double expected = getModelSquare(observation.dtypes);
   return expected > 0 && observation.square > 0
              ? std::log(observation.square / expected)
              : 0;

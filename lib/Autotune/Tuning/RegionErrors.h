@@ -34,8 +34,9 @@ public:
                       Layout layout, Fusion fusion, size_t count);
 
   /// Halves the group with the largest error until no group of several regions
-  /// has more than `negligible`, or the deadline is over.
-  runtime::Status refine(RegionMeasurer &measurer, double negligible,
+  /// counts beside the budget, or the deadline is over. Then measures all
+  /// regions of a precision together but those that exceed the budget alone.
+  runtime::Status refine(RegionMeasurer &measurer, double budget,
                          const Deadline &deadline);
 
   /// Returns a region's part in the square of a model's error; none if it
@@ -43,13 +44,14 @@ public:
   /// group add up to what all of it errs: together regions may err less than
   /// one by one, since a value that several of them read is rounded once, or
   /// several times as much, where all of them shift the results in one
-  /// direction.
+  /// direction. Groups of which one cannot be used, or errs by as much as the
+  /// results, are not scaled.
   std::optional<double> getSquare(runtime::Precision dtype,
                                   size_t region) const;
 
   /// Returns the square of the error that is expected of a model with these
   /// precisions: the sum of its regions' parts.
-  double getSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
+  double getModelSquare(llvm::ArrayRef<runtime::Precision> dtypes) const;
 
   /// The square of a model's error, measured.
   struct Observation {
@@ -80,16 +82,28 @@ private:
     double getMeasuredSquare() const { return error ? *error * *error : 0; }
     double getCorrectedSquare() const { return square * std::exp(correction); }
   };
+  /// What groups of one precision err together.
+  struct Rest {
+    std::vector<size_t> groups;
+    std::optional<double> error;
+  };
   /// A group without halves, and its part in the square of a model.
   struct Part {
     size_t group = 0;
     double square = 0;
   };
 
-  runtime::Status measure(RegionMeasurer &measurer, Group group);
+  runtime::Result<std::optional<double>>
+  measure(RegionMeasurer &measurer, llvm::ArrayRef<Group> together) const;
+  runtime::Status add(RegionMeasurer &measurer, Group group);
+  runtime::Status halve(RegionMeasurer &measurer, size_t group);
+  runtime::Status measureRest(RegionMeasurer &measurer,
+                              runtime::Precision dtype, double budget);
   std::optional<size_t> findCoarsest(double negligible) const;
   void forEachSmallest(size_t group, llvm::function_ref<void(Group &)> visit);
-  double scaleSquares(size_t group);
+  double getSum(llvm::ArrayRef<size_t> groups);
+  void scale(llvm::ArrayRef<size_t> groups, double square);
+  bool scaleGroup(size_t group);
   void scaleSquares();
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
   double getShare(const Observation &observation,
@@ -100,6 +114,8 @@ private:
   void correct(const Observation &observation);
 
   std::vector<Group> groups;
+  /// Each is a part of those of its precision before it.
+  std::vector<Rest> rests;
 };
 
 } // namespace tarpon

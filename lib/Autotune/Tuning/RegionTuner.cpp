@@ -138,8 +138,7 @@ Status RegionTuner::addPrecisions() {
 Status RegionTuner::refineErrors(double maxError) {
   progress.setPhase("errors of groups of regions");
   Status status =
-      errors.refine(measurer, policy::kNegligibleErrorShare * maxError,
-                    deadline.part(policy::kErrorShare));
+      errors.refine(measurer, maxError, deadline.part(policy::kErrorShare));
   errors.fit(observations);
   return status;
 }
@@ -302,7 +301,7 @@ double RegionTuner::getBestMilliseconds(double maxError) const {
 
 PredictionRecord RegionTuner::predict(const Draft &draft) const {
   TimeEstimate time = prices.estimate(draft.layers);
-  double square = errors.getSquare(getDtypes(draft.assignment));
+  double square = errors.getModelSquare(getDtypes(draft.assignment));
   return {getTimeRatio() * time.milliseconds, std::sqrt(square),
           getTimeRatio() * time.deviation};
 }

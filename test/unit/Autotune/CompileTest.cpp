@@ -9,6 +9,7 @@
 
 #include "CompileFixture.h"
 #include "HostileSolvers.h"
+#include "tarpon/Autotune/Choice/Calibration.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Executor.h"
 #include "tarpon/Runtime/HostFeatures.h"
@@ -23,6 +24,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -447,4 +449,55 @@ TEST(KnobTest, ListsAndPickGlobal) {
             "pick_global");
   EXPECT_FALSE(parseFusionKnob(""));
   EXPECT_FALSE(parseLayoutKnob("nchw,"));
+}
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+/// Writes samples of a model with one input to a folder.
+static void
+writeSamples(llvm::ArrayRef<std::vector<runtime::HostTensor>> samples,
+             const TestDirectory &folder) {
+  for (auto [index, sample] : llvm::enumerate(samples))
+    ASSERT_TRUE(runtime::writeNpy(sample.front(),
+                                  folder.file(std::to_string(index) + ".npy")));
+}
+
+TEST_F(CompileTest, TheErrorIsTheRootMeanSquareOfTheSamples) {
+  CompileOptions options = getOptions("tiny_resnet");
+  auto generated = generateCalibration(compile(options).package.inputs);
+  ASSERT_TRUE(generated) << generated.message();
+  options.dtype = *parseDtypeKnob("fp16");
+  options.tuningTime = 0;
+  auto measureError = [&](size_t first, size_t count) {
+    TestDirectory folder;
+    writeSamples(llvm::ArrayRef(generated->samples).slice(first, count),
+                 folder);
+    options.calibration = folder.path();
+    return compile(options).record.getWinner().accuracy->value;
+  };
+  double first = measureError(0, 1), second = measureError(1, 1);
+  EXPECT_NE(first, second);
+  EXPECT_NEAR(measureError(0, 2),
+              std::sqrt((first * first + second * second) / 2), 1e-9);
+}
+
+TEST_F(CompileTest, FewGeneratedSamplesGiveTheRanges) {
+  CompileOptions options = getOptions("tiny_resnet");
+  options.dtype = *parseDtypeKnob("int8");
+  CompileOutcome outcome = compile(options);
+  EXPECT_EQ(outcome.record.calibration.samples, policy::kGeneratedSamples);
+  auto generated = generateCalibration(outcome.package.inputs);
+  ASSERT_TRUE(generated) << generated.message();
+  auto findRanges = [&](size_t count) {
+    TestDirectory folder;
+    writeSamples(llvm::ArrayRef(generated->samples).take_front(count), folder);
+    options.calibration = folder.path();
+    return compile(options).record.getWinner().ranges;
+  };
+  EXPECT_EQ(findRanges(policy::kRangeSamples),
+            outcome.record.getWinner().ranges);
+  EXPECT_NE(findRanges(policy::kRangeSamples + 1),
+            outcome.record.getWinner().ranges);
 }

@@ -7,6 +7,8 @@
 
 #include "Tuning/RegionErrors.h"
 
+#include "tarpon/Autotune/Search/Policy.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include "gmock/gmock.h"
@@ -30,6 +32,8 @@ public:
   int comparisons = 0;
   /// The factor of the square of several regions.
   double together = 1;
+  /// A region beside which no other counts.
+  std::optional<size_t> spoiler;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
   ExpectedTime expectTime(const Problem &, const Solution &) override {
@@ -54,6 +58,8 @@ public:
         continue;
       if (unusable == index)
         return std::optional<double>();
+      if (spoiler == index)
+        return std::optional<double>(errors[index]);
       bool isShared =
           index > 0 && choice.regions[index - 1].dtype == region.dtype;
       sum += (isShared ? 0.5 : 1) * errors[index] * errors[index];
@@ -74,8 +80,12 @@ protected:
     ASSERT_TRUE(errors.add(measurer, Precision::I8, {Layout::NHWC}, Fusion::On,
                            measurer.errors.size()));
   }
+  /// Halves groups with more than a negligible error.
   void refine(double negligible) {
-    ASSERT_TRUE(errors.refine(measurer, negligible, Deadline::never()));
+    refineWithin(negligible / policy::kNegligibleErrorShare);
+  }
+  void refineWithin(double budget) {
+    ASSERT_TRUE(errors.refine(measurer, budget, Deadline::never()));
   }
   double getSum() const {
     double sum = 0;
@@ -129,8 +139,8 @@ TEST_F(RegionErrorsTest, RegionsAddUpToTheirGroup) {
   refine(0.001);
   EXPECT_NEAR(getSum(), 1e-4 * 4.5, 1e-9);
   std::vector<Precision> some = makeDtypes({1, 1, 1, 1, 0, 0, 1, 0});
-  EXPECT_NEAR(errors.getSquare(some), 1e-4 * 4.5 * 5 / 8, 1e-9);
-  EXPECT_EQ(errors.getSquare(std::vector(8, Precision::F32)), 0);
+  EXPECT_NEAR(errors.getModelSquare(some), 1e-4 * 4.5 * 5 / 8, 1e-9);
+  EXPECT_EQ(errors.getModelSquare(std::vector(8, Precision::F32)), 0);
 }
 
 TEST_F(RegionErrorsTest, RegionsMayErrMoreTogether) {
@@ -141,8 +151,38 @@ TEST_F(RegionErrorsTest, RegionsMayErrMoreTogether) {
   refine(0.0001);
   EXPECT_NEAR(getSum(), 9 * 54e-6, 1e-9);
   // Each half has, as a part of the whole, what it has of both.
-  double four = errors.getSquare(makeDtypes({1, 1, 1, 1, 0, 0, 0, 0}));
+  double four = errors.getModelSquare(makeDtypes({1, 1, 1, 1, 0, 0, 0, 0}));
   EXPECT_NEAR(four / getSum(), 2.5 / (2.5 + 52), 1e-3);
+}
+
+/// One region is the whole of what a model errs; it says nothing of the others.
+TEST_F(RegionErrorsTest, ARegionThatSpoilsAModelLeavesTheOthers) {
+  measurer.errors[2] = 2;
+  measurer.together = 0.25;
+  add();
+  refine(0.001);
+  measurer.together = 1;
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 2), 4, 1e-9);
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 3), 1e-4, 1e-9);
+}
+
+/// Plans within the budget do not have the region that spoils all models.
+TEST_F(RegionErrorsTest, WhatExceedsTheBudgetAloneIsLeftOut) {
+  measurer.errors.assign(8, 0.001);
+  measurer.errors[2] = 0.04;
+  measurer.errors[5] = 0.1;
+  measurer.spoiler = 5;
+  measurer.together = 0.25;
+  add();
+  refineWithin(0.05);
+  EXPECT_EQ(measurer.comparisons, 12) << "two paths, and all others";
+  EXPECT_NEAR(errors.getModelSquare(makeDtypes({1, 1, 1, 1, 1, 0, 1, 1})),
+              (8e-4 + 4e-6) / 4, 1e-12);
+  EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01, 1e-5);
+  // A smaller budget leaves out more.
+  refineWithin(0.01);
+  EXPECT_NEAR(errors.getModelSquare(makeDtypes({1, 1, 0, 1, 1, 0, 1, 1})),
+              4.5e-6 / 4, 1e-12);
 }
 
 /// A single model does not tell its regions apart, nor from those of others.
@@ -151,13 +191,13 @@ TEST_F(RegionErrorsTest, AModelCorrectsAllRegions) {
   refine(0.001);
   std::vector<Precision> some = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
   std::vector<Precision> others = makeDtypes({0, 1, 0, 1, 0, 1, 0, 1});
-  EXPECT_NEAR(errors.getSquare(some), 2.25e-4, 1e-9);
+  EXPECT_NEAR(errors.getModelSquare(some), 2.25e-4, 1e-9);
   errors.fit({{some, 9e-4}});
-  EXPECT_NEAR(errors.getSquare(some), 9e-4, 1e-9);
-  EXPECT_NEAR(errors.getSquare(others), 9e-4, 1e-9);
+  EXPECT_NEAR(errors.getModelSquare(some), 9e-4, 1e-9);
+  EXPECT_NEAR(errors.getModelSquare(others), 9e-4, 1e-9);
   EXPECT_NEAR(*errors.getSquare(Precision::I8, 1), 2.25e-4, 1e-9);
   errors.fit({});
-  EXPECT_NEAR(errors.getSquare(some), 2.25e-4, 1e-9);
+  EXPECT_NEAR(errors.getModelSquare(some), 2.25e-4, 1e-9);
 }
 
 TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
@@ -166,9 +206,9 @@ TEST_F(RegionErrorsTest, WhatModelsDifferInIsCorrected) {
   std::vector<Precision> without = makeDtypes({1, 0, 1, 0, 1, 0, 0, 0});
   std::vector<Precision> with = makeDtypes({1, 0, 1, 0, 1, 0, 1, 0});
   errors.fit({{without, 3e-4}, {with, 16e-4}});
-  EXPECT_NEAR(std::sqrt(errors.getSquare(without)), std::sqrt(3e-4),
+  EXPECT_NEAR(std::sqrt(errors.getModelSquare(without)), std::sqrt(3e-4),
               0.021 * std::sqrt(3e-4));
-  EXPECT_NEAR(std::sqrt(errors.getSquare(with)), 0.04, 0.021 * 0.04);
+  EXPECT_NEAR(std::sqrt(errors.getModelSquare(with)), 0.04, 0.021 * 0.04);
   EXPECT_GT(*errors.getSquare(Precision::I8, 6),
             5 * *errors.getSquare(Precision::I8, 2));
 }
@@ -198,7 +238,8 @@ TEST_F(RegionErrorsTest, WhatCannotBeUsedIsHalvedWithoutABudget) {
   measurer.unusable = 2;
   add();
   refine(std::numeric_limits<double>::infinity());
-  EXPECT_EQ(measurer.comparisons, 7) << "a path of three halvings";
+  EXPECT_EQ(measurer.comparisons, 8)
+      << "a path of three halvings, and all others";
   EXPECT_FALSE(errors.getSquare(Precision::I8, 2));
   EXPECT_TRUE(errors.getSquare(Precision::I8, 3));
 }

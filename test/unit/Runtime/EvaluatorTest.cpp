@@ -178,7 +178,6 @@ TEST_F(EvaluatorTest, ReturnsTheResultsOfSamples) {
 TEST_F(EvaluatorTest, ComparesEachSampleWithItsReference) {
   EvaluationRequest given = request("slightlyWrong");
   given.threads = 1;
-  // More than the references that are kept whatever their size.
   for (int sample = 0; sample < 12; ++sample)
     addSample(given, 1000.0f * static_cast<float>(sample));
   for (int time = 0; time < 2; ++time) {
@@ -194,6 +193,15 @@ TEST_F(EvaluatorTest, ComparesEachSampleWithItsReference) {
   }
   given.package = writeModel("doesNothing");
   EXPECT_TRUE(std::isinf(evaluate(given).sampleErrors.front()));
+}
+
+TEST_F(EvaluatorTest, RunsTheFirstSampleOnceMore) {
+  EvaluationRequest given = request("wrongLater");
+  given.threads = 1;
+  addSample(given, 1000);
+  EvaluationAnswer answer = evaluate(given);
+  ASSERT_EQ(answer.sampleErrors.size(), 1u) << answer.error;
+  EXPECT_GT(answer.sampleErrors.front(), 0);
 }
 
 TEST_F(EvaluatorTest, TimesLayersWithinRuns) {
@@ -543,6 +551,7 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   answer.comparison = comparison;
   answer.outputs = {{1, 0.25, -1, 4}, comparison};
   answer.results = {{{0.1, NAN}}, {{-3, INFINITY}, {}}};
+  answer.sampleErrors = {0.125, INFINITY};
   answer.problemsMs = {{"relu(1x8xf32)->1x8xf32", 0.25}, {"\"q\"", 1}};
   Result<EvaluationAnswer> back = parseEvaluationAnswer(toJsonLine(answer));
   ASSERT_TRUE(back) << back.message();
@@ -562,6 +571,7 @@ TEST(EvaluatorProtocolTest, AnswersRoundTrip) {
   EXPECT_EQ(back->results[1][0][0], -3);
   EXPECT_TRUE(std::isnan(back->results[1][0][1]));
   EXPECT_TRUE(back->results[1][1].empty());
+  EXPECT_EQ(back->sampleErrors, answer.sampleErrors);
 
   answer.outcome = EvaluationOutcome::Failed;
   answer.error = "a sentence";

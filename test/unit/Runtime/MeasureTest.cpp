@@ -29,6 +29,8 @@ TEST(MeasureTest, Statistics) {
   EXPECT_EQ(median({5}), 5);
   EXPECT_EQ(median({9, 1, 5}), 5);
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(rootMeanSquare({}), 0);
+  EXPECT_EQ(rootMeanSquare({1, 7}), 5);
   Timing result = summarize({1, 2, 3, 4, 100});
   EXPECT_EQ(result.medianMs, 3);
   EXPECT_EQ(result.madMs, 1);

@@ -158,11 +158,13 @@ inline constexpr double kDefaultMaxError = 0.05;
 /// The budget of fp32 itself, whatever --max-error says: kernels differ in the
 /// order of their sums only, which is 1e-6 and less on the models of models/.
 inline constexpr double kExactMaxError = 1e-4;
+/// The samples that fp32 is compared on, at most: its error is no matter of the
+/// sample, and a choice that is wrong is so on each.
 inline constexpr size_t kMaxExactSamples = 4;
 
 /// The number of generated calibration inputs, and of those that ranges are
-/// measured on: a range has many elements of a few samples, an error one number
-/// of each.
+/// measured on. A tensor has many elements in each sample, but an error is a
+/// single number of it.
 inline constexpr int64_t kGeneratedSamples = 16;
 inline constexpr size_t kRangeSamples = 4;
 inline constexpr uint64_t kGeneratedSeed = 20261;
@@ -269,6 +271,9 @@ inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
 /// halved: 50 such groups would take the square of the budget.
 inline constexpr double kNegligibleErrorShare = 0.14;
+/// The relative error from which on squares do not add up: a result that is
+/// wrong does not become more so.
+inline constexpr double kSaturatedError = 0.5;
 /// The share of the time that is left in which the errors of groups are
 /// measured before plans of a budget are.
 inline constexpr double kErrorShare = 0.4;
