@@ -114,6 +114,8 @@ LogicalResult MaxUnpoolOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+bool AvgPoolOp::averages() { return true; }
+
 LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> location,
                                           Adaptor adaptor, Types &types) {
@@ -123,6 +125,8 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *,
   return inferPool({location, getOperationName()}, adaptor.getOperands(),
                    window, types);
 }
+
+bool GlobalAvgPoolOp::averages() { return true; }
 
 LogicalResult
 GlobalAvgPoolOp::inferReturnTypes(MLIRContext *,

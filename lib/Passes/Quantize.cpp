@@ -343,7 +343,9 @@ private:
   /// with all regions in int8: they correct the rounding to this type, and
   /// would add an error of their own to what is rounded to another one.
   FailureOr<Type> getResultType(FusedOp op) {
-    if (!passesQuantized(op) || !isRootAlone(op))
+    auto root = dyn_cast<QuantizableInterface>(op.getRoot());
+    bool hasOwnRange = root && root.averages();
+    if (hasOwnRange || !passesQuantized(op) || !isRootAlone(op))
       return makeElement(op->getAttrOfType<DenseF32ArrayAttr>(kRangeAttrName),
                          [&] { return op.emitOpError("result"); });
     if (Type known = passedOn.lookup(op))

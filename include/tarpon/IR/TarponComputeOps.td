@@ -185,9 +185,11 @@ def Tarpon_AttentionOp : Tarpon_GraphOp<"attention"> {
                        DefaultValuedAttr<BoolAttr, "false">:$causal);
 }
 
-class Tarpon_PoolOp<string mnemonic> : Tarpon_GraphOp<mnemonic, [
+class Tarpon_PoolOp<string mnemonic, list<string> quantizableMethods = []>
+  : Tarpon_GraphOp<mnemonic, [
     DeclareOpInterfaceMethods<Tarpon_LayoutInterface>,
-    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface>]>;
+    DeclareOpInterfaceMethods<Tarpon_QuantizableInterface,
+                              quantizableMethods>]>;
 
 defvar poolConstraints = [{
     Constraints:
@@ -245,7 +247,7 @@ def Tarpon_MaxUnpoolOp : Tarpon_GraphOp<"max_unpool"> {
                        DenseI64ArrayAttr:$sizes);
 }
 
-def Tarpon_AvgPoolOp : Tarpon_PoolOp<"avg_pool"> {
+def Tarpon_AvgPoolOp : Tarpon_PoolOp<"avg_pool", ["averages"]> {
   let summary = "Mean over a window";
   let description = !strconcat([{
     The divisor counts the cells of the window that lie in the input, or with
@@ -260,7 +262,7 @@ def Tarpon_AvgPoolOp : Tarpon_PoolOp<"avg_pool"> {
                        DefaultValuedAttr<BoolAttr, "false">:$count_include_pad);
 }
 
-def Tarpon_GlobalAvgPoolOp : Tarpon_PoolOp<"global_avg_pool"> {
+def Tarpon_GlobalAvgPoolOp : Tarpon_PoolOp<"global_avg_pool", ["averages"]> {
   let summary = "Mean over all spatial dimensions, which become 1";
   let description = "Constraints: (C1) the input has rank 3 to 5.";
   let arguments = (ins Tarpon_Tensor:$input);

@@ -61,6 +61,10 @@ def Tarpon_QuantizableInterface : OpInterface<"QuantizableInterface"> {
       concat, reshape): they give the type they read.
     }], "bool", "accumulates", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{
+      True for ops that do not accumulate, but give means: they vary less than
+      what was read, so that their 8-bit type has a range of its own.
+    }], "bool", "averages", (ins), "", [{ return false; }]>,
+    InterfaceMethod<[{
       The index of the operand that holds filters, quantised per channel along
       dimension getFilterChannelAxis(); -1 if none.
     }], "int64_t", "getFilterOperand", (ins), "", [{ return -1; }]>,

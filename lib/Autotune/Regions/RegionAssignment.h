@@ -31,8 +31,7 @@ namespace tarpon {
 /// A region, in one state.
 struct RegionCost {
   double milliseconds = 0;
-  /// The square of the model's relative L2 error with this region alone in this
-  /// state, and all others in fp32.
+  /// The part of this region in the square of the model's relative L2 error.
   double squaredError = 0;
 };
 

@@ -10,9 +10,8 @@
 //
 // The times of a region are those of its problem in each state: within a whole
 // model that was measured, else alone, else guessed. Its error in a precision
-// is that of the whole model with this region alone in it, and all others in
-// fp32; regions are measured in groups, which are halved while their error
-// counts. An integer program gives the fastest assignment within the budget
+// is its part in that of the whole model; regions are measured in groups, with
+// all others in fp32, which are halved while their error counts. An integer program gives the fastest assignment within the budget
 // (RegionAssignment.h). Problems of it that were never measured are searched,
 // and regions get the times that they take beside the others of this
 // assignment, which may change it; once it stays, its error is measured. Where

@@ -86,6 +86,28 @@ func.func @passes_type_on(%x: tensor<1x2x4x4xf32> {tarpon.range = array<f32: 0.0
 
 // -----
 
+// The means of what was read vary less, and have a range of their own.
+
+// CHECK-LABEL: func @averages_have_their_own_type(
+// CHECK:         tarpon.fused(
+// CHECK-NEXT:      tarpon.global_avg_pool {{.*}} -> tensor<1x2x1x1x!quant.uniform<u8:f32, 2.0{{[^>]*}}>>
+// CHECK-NEXT:      %[[M:.+]] = tarpon.convert {{.*}} -> tensor<1x2x1x1x!quant.uniform<u8:f32, 5.0{{[^>]*}}e-01>>
+// CHECK-NEXT:      tarpon.yield %[[M]]
+func.func @averages_have_their_own_type(%x: tensor<1x2x4x4xf32> {tarpon.range = array<f32: 0.0, 510.0>}) -> tensor<1x2xf32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32> attributes {tarpon.range = array<f32: 0.0, 127.5>} {
+    %3 = tarpon.global_avg_pool %a : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
+    tarpon.yield %3 : tensor<1x2x1x1xf32>
+  }
+  %1 = tarpon.reshape %0 : (tensor<1x2x1x1xf32>) -> tensor<1x2xf32>
+  %2 = tarpon.fused(%a = %1) : (tensor<1x2xf32>) -> tensor<1x2xf32> {
+    %3 = tarpon.relu %a : (tensor<1x2xf32>) -> tensor<1x2xf32>
+    tarpon.yield %3 : tensor<1x2xf32>
+  }
+  return %2 : tensor<1x2xf32>
+}
+
+// -----
+
 // A concat's type reaches from the lowest value of all to the highest.
 
 // CHECK-LABEL: func @concat_takes_union_of_both_signs(

@@ -326,8 +326,7 @@ TEST_F(RegionTunerTest, SearchesWhatItWouldTake) {
   EXPECT_THAT(measurer->tuned, testing::Contains(key));
 }
 
-/// Regions of which each one errs little err more together than the program can
-/// know.
+/// Regions of which each one errs little err more together.
 TEST_F(RegionTunerTest, SpendsLessWhereRegionsErrMoreTogether) {
   measurer->errors.assign(measurer->errors.size(), 0.01);
   measurer->addsErrors = true;
