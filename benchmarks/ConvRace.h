@@ -16,6 +16,7 @@
 #ifndef TARPON_BENCHMARKS_CONVRACE_H
 #define TARPON_BENCHMARKS_CONVRACE_H
 
+#include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Runtime/Measure.h"
 #include "tarpon/Solver/Solver.h"
 #include "tarpon/Targets/Compiler/KernelCompiler.h"
@@ -40,6 +41,11 @@ public:
     // Runs on the host do not fail.
     (void)instances[next].run();
     next = (next + 1) % instances.size();
+  }
+  /// Returns true if the tuner measures it with its constants in memory.
+  bool hasColdConstants() {
+    return instances.front().executor().constantBytes() >=
+           policy::kColdConstantBytes;
   }
   /// The next run reads its constants from memory.
   void flushConstants() { instances[next].executor().flushConstants(); }

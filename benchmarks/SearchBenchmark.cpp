@@ -174,7 +174,7 @@ json Server::replay(SearchMethodKind kind, uint64_t seed,
   return {{"order", std::move(order)}, {"kernels", compiled.size()}};
 }
 
-/// As the tuner measures problems with large constants.
+/// As the tuner measures candidates with large constants.
 static std::vector<double> sampleColdRound(Entrant &entrant, double roundMs) {
   std::vector<double> samples;
   for (double spent = 0; samples.size() < kMinSamples || spent < roundMs;) {
@@ -198,13 +198,13 @@ json Server::time(int64_t rounds, double milliseconds, const Problem &problem,
       return fail(entrant.message());
     entrants.push_back(std::move(*entrant));
   }
-  bool isCold = wantsColdConstants(problem);
   std::vector<std::vector<double>> fastest(entrants.size());
   for (int64_t round = 0; round < rounds; ++round)
     for (auto [index, entrant] : llvm::enumerate(entrants)) {
       std::vector<double> samples =
-          isCold ? sampleColdRound(entrant, milliseconds)
-                 : sampleRound([&] { entrant.run(); }, milliseconds);
+          entrant.hasColdConstants()
+              ? sampleColdRound(entrant, milliseconds)
+              : sampleRound([&] { entrant.run(); }, milliseconds);
       fastest[index].push_back(*llvm::min_element(samples));
     }
   return {{"rounds_ms", fastest}};

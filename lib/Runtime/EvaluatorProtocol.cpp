@@ -44,7 +44,7 @@ std::string toJsonLine(const EvaluationRequest &request) {
                    {"min_time_ms", request.minTimeMs},
                    {"max_time_ms", request.maxTimeMs},
                    {"rotate_bytes", request.rotateBytes},
-                   {"cold_constants", request.coldConstants},
+                   {"cold_constant_bytes", request.coldConstantBytes},
                    {"cutoff_ms", request.cutoffMs}};
   if (request.reference)
     document["reference"] = *request.reference;
@@ -95,8 +95,8 @@ Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
   request.minTimeMs = readTime(reader.field("min_time_ms"));
   request.maxTimeMs = readTime(reader.field("max_time_ms"));
   request.rotateBytes = reader.field("rotate_bytes").integer();
-  if (reader.has("cold_constants"))
-    request.coldConstants = reader.field("cold_constants").boolean();
+  if (reader.has("cold_constant_bytes"))
+    request.coldConstantBytes = reader.field("cold_constant_bytes").integer();
   if (reader.has("cutoff_ms"))
     request.cutoffMs = readTime(reader.field("cutoff_ms"));
   if (!error.empty())

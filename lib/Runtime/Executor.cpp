@@ -567,6 +567,8 @@ Status Executor::State::fillOutputs(uint8_t value) {
 
 Status Executor::poison() { return state->poison(); }
 
+int64_t Executor::constantBytes() const { return state->constants->size(); }
+
 void Executor::flushConstants() const {
   state->device().flushFromCaches(*state->constants);
 }

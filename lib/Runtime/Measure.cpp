@@ -120,6 +120,11 @@ Result<std::vector<Instance>> makeRotation(Instance first,
   return instances;
 }
 
+bool hasColdConstants(const Executor &executor, const MeasureOptions &options) {
+  return options.coldConstantBytes > 0 &&
+         executor.constantBytes() >= options.coldConstantBytes;
+}
+
 //===----------------------------------------------------------------------===//
 // Statistics
 //===----------------------------------------------------------------------===//
@@ -257,8 +262,10 @@ private:
 /// Runs instances in turn.
 class InstanceTimer {
 public:
-  InstanceTimer(std::span<Instance> instances, bool coldConstants)
-      : instances(instances), coldConstants(coldConstants) {}
+  InstanceTimer(std::span<Instance> instances, const MeasureOptions &options)
+      : instances(instances),
+        coldConstants(hasColdConstants(instances.front().executor(), options)) {
+  }
 
   double time(int count) {
     if (!coldConstants)
@@ -327,7 +334,7 @@ measureInterleaved(std::span<const std::span<Instance>> candidates,
                    const MeasureOptions &options) {
   std::vector<InstanceTimer> timers;
   for (std::span<Instance> instances : candidates)
-    timers.emplace_back(instances, options.coldConstants);
+    timers.emplace_back(instances, options);
   std::vector<TimedRuns> timed;
   for (size_t i = 0; i < timers.size(); ++i)
     timed.push_back(

@@ -167,7 +167,7 @@ static MeasureOptions makeOptions(const EvaluationRequest &request) {
   options.minTimeMs = request.minTimeMs;
   options.maxTimeMs = request.maxTimeMs;
   options.cutoffMs = request.cutoffMs;
-  options.coldConstants = request.coldConstants;
+  options.coldConstantBytes = request.coldConstantBytes;
   return options;
 }
 

@@ -56,7 +56,7 @@ struct EvaluationRequest {
   double minTimeMs = 100;
   double maxTimeMs = 5000;
   int64_t rotateBytes = 0;
-  bool coldConstants = false;
+  int64_t coldConstantBytes = 0;
   /// A candidate that cannot take less than this is dropped early; 0 for no
   /// bound.
   double cutoffMs = 0;

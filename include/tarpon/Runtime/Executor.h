@@ -75,6 +75,9 @@ public:
   const Package &package() const;
   Device &device() const;
 
+  /// The bytes of the constants, as kernels read them.
+  int64_t constantBytes() const;
+
   /// Evicts the constants from the host's caches, so that the next run reads
   /// them from memory, like a model whose weights fit into no cache.
   void flushConstants() const;

@@ -83,9 +83,10 @@ struct MeasureOptions {
   /// The time limit, which covers the warm-up too. At least one sample is taken
   /// in any case.
   double maxTimeMs = 5000;
-  /// True if each run finds its constants in memory and in no cache. Evicting
-  /// them is not timed.
-  bool coldConstants = false;
+  /// Constants of at least so many bytes, as kernels read them, are found in
+  /// memory and in no cache by each run; 0 for none. Evicting them is not
+  /// timed.
+  int64_t coldConstantBytes = 0;
   /// Sampling ends as soon as the time cannot be less than this, as far as
   /// isHopeless can tell from all runs so far. It never ends before a
   /// millisecond of samples, nor before three of them where a run is shorter
@@ -93,6 +94,9 @@ struct MeasureOptions {
   /// delayed at once. 0 for no such bound.
   double cutoffMs = 0;
 };
+
+/// Returns true if runs find their constants in memory and in no cache.
+bool hasColdConstants(const Executor &executor, const MeasureOptions &options);
 
 /// The factor by which the fastest of this many samples has to exceed a bound,
 /// so that the time itself exceeds it. Falls with the number of samples.

@@ -19,10 +19,9 @@ using runtime::KernelForm;
 using runtime::Result;
 using runtime::Status;
 
-static void setHostConditions(const Problem &problem,
-                              EvaluationConditions &conditions) {
+static void setHostConditions(EvaluationConditions &conditions) {
   conditions.rotateBytes = policy::kRotateBytes;
-  conditions.coldConstants = wantsColdConstants(problem);
+  conditions.coldConstantBytes = policy::kColdConstantBytes;
   conditions.baseSeconds = policy::kBaseTimeLimitSeconds;
   conditions.referenceFlopsPerSecond = policy::kReferenceFlopsPerSecond;
 }
@@ -58,7 +57,7 @@ EvaluationConditions tarpon::getEvaluationConditions(const Problem &problem,
   }
   switch (form) {
   case KernelForm::SharedObject:
-    setHostConditions(problem, conditions);
+    setHostConditions(conditions);
     break;
   case KernelForm::CodeObjects:
     setDeviceConditions(target, conditions);

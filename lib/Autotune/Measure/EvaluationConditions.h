@@ -30,7 +30,7 @@ struct EvaluationConditions {
   double rounding = 0;
   /// See EvaluationRequest.
   int64_t rotateBytes = 0;
-  bool coldConstants = false;
+  int64_t coldConstantBytes = 0;
   /// A candidate that hangs is killed after so many seconds, and as many more
   /// as the reference takes at this rate.
   double baseSeconds = 0, referenceFlopsPerSecond = 1;

@@ -54,7 +54,7 @@ Result<MeasureOutcome> PackageEvaluation::run(const std::string &package,
   request.minTimeMs = effort.minMs;
   request.maxTimeMs = effort.maxMs;
   request.rotateBytes = conditions.rotateBytes;
-  request.coldConstants = conditions.coldConstants;
+  request.coldConstantBytes = conditions.coldConstantBytes;
   request.cutoffMs = effort.cutoffMs;
   Result<EvaluationAnswer> answer = evaluator.evaluate(request, getTimeLimit());
   if (!answer)

@@ -47,7 +47,3 @@ int64_t tarpon::countConstantBytes(const Problem &problem) {
       bytes += operand.numBytes();
   return bytes;
 }
-
-bool tarpon::wantsColdConstants(const Problem &problem) {
-  return countConstantBytes(problem) >= policy::kColdConstantBytes;
-}

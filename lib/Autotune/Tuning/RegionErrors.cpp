@@ -92,15 +92,16 @@ Status RegionErrors::halve(RegionMeasurer &measurer, size_t group) {
 }
 
 /// Where one region spoils a model, what all err together says nothing of the
-/// others. No plan within the budget has that region.
+/// others. Plans within the budget hardly have that region.
 Status RegionErrors::measureRest(RegionMeasurer &measurer, Precision dtype,
                                  double budget) {
+  double most = policy::kSpoilingErrorShare * budget;
   Rest rest;
   std::vector<Group> together;
   size_t regions = 0;
   for (auto [index, group] : llvm::enumerate(groups))
     if (group.dtype == dtype && !group.halves && group.error &&
-        group.square <= budget * budget) {
+        group.square <= most * most) {
       rest.groups.push_back(index);
       together.push_back(group);
       regions += group.size;
@@ -129,10 +130,7 @@ Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
   for (const Group &group : groups)
     dtypes.insert(group.dtype);
   for (Precision dtype : dtypes)
-    if (Status status = deadline.isOver()
-                            ? runtime::success()
-                            : measureRest(measurer, dtype, budget);
-        !status)
+    if (Status status = measureRest(measurer, dtype, budget); !status)
       return status;
   scaleSquares();
   return runtime::success();

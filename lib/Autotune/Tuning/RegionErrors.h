@@ -35,7 +35,8 @@ public:
 
   /// Halves the group with the largest error until no group of several regions
   /// counts beside the budget, or the deadline is over. Then measures all
-  /// regions of a precision together but those that exceed the budget alone.
+  /// regions of a precision together but those that take most of the
+  /// budget alone.
   runtime::Status refine(RegionMeasurer &measurer, double budget,
                          const Deadline &deadline);
 

@@ -267,19 +267,6 @@ TEST_F(SearchTest, WhatMayPassIsTriedAgainOncePerRun) {
 // Tolerances
 //===----------------------------------------------------------------------===//
 
-/// A megabyte of weights: what a core's own caches do not hold in a model.
-TEST(PolicyTest, LargeConstantsAreCold) {
-  auto wantsCold = [](int64_t channels, const char *constant) {
-    std::string k = std::to_string(channels);
-    return wantsColdConstants(*parseProblem(
-        "conv(1x512x1x1xf32, " + k + "x512x1x1xf32" + constant + ")->1x" + k +
-        "x1x1xf32 {dilations=1,1 group=1 pads=0,0,0,0 strides=1,1}"));
-  };
-  EXPECT_TRUE(wantsCold(512, ":const"));
-  EXPECT_FALSE(wantsCold(511, ":const"));
-  EXPECT_FALSE(wantsCold(512, ""));
-}
-
 static double getToleranceOf(const char *key, double scale) {
   return getTolerance(*parseProblem(key), scale);
 }

@@ -519,14 +519,14 @@ TEST(EvaluatorProtocolTest, RequestsRoundTrip) {
   request.maxTimeMs = 100;
   request.rotateBytes = int64_t(1) << 40;
   request.cutoffMs = 0.625;
-  request.coldConstants = true;
+  request.coldConstantBytes = int64_t(1) << 41;
   Result<EvaluationRequest> back = parseEvaluationRequest(toJsonLine(request));
   ASSERT_TRUE(back) << back.message();
   EXPECT_EQ(toJsonLine(*back), toJsonLine(request));
   EXPECT_EQ(back->inputSeed, ~uint64_t(0));
   EXPECT_EQ(back->reference, "r.tpn");
   EXPECT_EQ(back->cutoffMs, 0.625);
-  EXPECT_TRUE(back->coldConstants);
+  EXPECT_EQ(back->coldConstantBytes, int64_t(1) << 41);
   EXPECT_EQ(back->samples, request.samples);
   EXPECT_EQ(back->profiledRuns, 11);
   request.reference.reset();

@@ -132,7 +132,7 @@ TEST(MeasureTest, ColdConstantsAreTheSame) {
   std::vector<Instance> instances;
   instances.push_back(makeInstance(1000));
   MeasureOptions options;
-  options.coldConstants = true;
+  options.coldConstantBytes = 1;
   options.minSamples = 7;
   options.minTimeMs = 0;
   Timing measurement = measure(instances, options);
@@ -142,6 +142,18 @@ TEST(MeasureTest, ColdConstantsAreTheSame) {
   for (size_t i : {0, 999})
     EXPECT_EQ(floatsOf(instance.outputs()[0])[i],
               expectedOutput(floatsOf(instance.inputs()[0])[i]));
+}
+
+TEST(MeasureTest, LargeConstantsAreCold) {
+  Instance instance = makeInstance(1000);
+  const Executor &executor = instance.executor();
+  MeasureOptions options;
+  EXPECT_FALSE(hasColdConstants(executor, options));
+  ASSERT_GT(executor.constantBytes(), 0);
+  options.coldConstantBytes = executor.constantBytes();
+  EXPECT_TRUE(hasColdConstants(executor, options));
+  ++options.coldConstantBytes;
+  EXPECT_FALSE(hasColdConstants(executor, options));
 }
 
 TEST(MeasureTest, TimesWhateverItIsGiven) {

@@ -58,10 +58,11 @@ inline constexpr double kRoundMaxMs = 1000;
 /// last-level cache: virtual machines claim hundreds of MiB, where whole models
 /// stay, and filling them would take longer than measuring.
 inline constexpr int64_t kRotateBytes = 8 << 20;
-/// A problem with at least this many bytes of constants is measured with all of
-/// them in memory: models with layers of this size have tens of MiB of weights,
-/// each of which was last read one inference ago. Warm, the 2 to 4 times larger
-/// filters of Winograd would look cheaper than they are there.
+/// A candidate with at least this many bytes of constants, as its kernels read
+/// them, is measured with all of them in memory: models with layers of this
+/// size have tens of MiB of weights, each of which was last read one inference
+/// ago. Warm, the filters of Winograd, 2 to 4 times as large and in int8 8
+/// times, would look cheaper than they are there.
 inline constexpr int64_t kColdConstantBytes = 1 << 20;
 
 /// From this many operations on, a faster kernel is verified before it computes
@@ -271,6 +272,9 @@ inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
 /// halved: 50 such groups would take the square of the budget.
 inline constexpr double kNegligibleErrorShare = 0.14;
+/// The share of the budget from which on a region that errs so much alone is
+/// left out when all that a plan may have are measured together.
+inline constexpr double kSpoilingErrorShare = 0.5;
 /// The relative error from which on squares do not add up: a result that is
 /// wrong does not become more so.
 inline constexpr double kSaturatedError = 0.5;
@@ -352,10 +356,6 @@ double getTolerance(const Problem &problem, double scale, int64_t index = 0,
 
 /// The bytes of the constant operands.
 int64_t countConstantBytes(const Problem &problem);
-
-/// Returns true if a problem is measured with cold constants
-/// (kColdConstantBytes).
-bool wantsColdConstants(const Problem &problem);
 
 } // namespace tarpon
 
