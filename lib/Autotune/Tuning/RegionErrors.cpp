@@ -164,13 +164,16 @@ double RegionErrors::getSum(llvm::ArrayRef<size_t> parts) {
   return sum;
 }
 
-/// Scales these squares so that their sum is this one.
-void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square) {
+/// Scales these squares so that the logarithm of their sum goes this share of
+/// the way to that of this one.
+void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square,
+                         double weight) {
   double sum = getSum(parts);
   if (!(sum > 0))
     return;
+  double ratio = std::pow(square / sum, weight);
   for (size_t index : parts)
-    forEachSmallest(index, [&](Group &group) { group.square *= square / sum; });
+    forEachSmallest(index, [&](Group &group) { group.square *= ratio; });
 }
 
 /// Scales the squares of the smallest groups within a group so that their sum
@@ -185,7 +188,7 @@ bool RegionErrors::scaleGroup(size_t index) {
   bool first = scaleGroup(group.halves), second = scaleGroup(group.halves + 1);
   if (!first || !second || !addsUp(group.error))
     return false;
-  scale(index, group.getMeasuredSquare());
+  scale(index, group.getMeasuredSquare(), /*weight=*/1);
   return true;
 }
 
@@ -195,7 +198,7 @@ void RegionErrors::scaleSquares() {
       (void)scaleGroup(index);
   for (const Rest &rest : rests)
     if (addsUp(rest.error))
-      scale(rest.groups, *rest.error * *rest.error);
+      scale(rest.groups, *rest.error * *rest.error, policy::kRestWeight);
 }
 
 std::optional<double> RegionErrors::getSquare(Precision dtype,

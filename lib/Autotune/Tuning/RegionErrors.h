@@ -103,7 +103,7 @@ private:
   std::optional<size_t> findCoarsest(double negligible) const;
   void forEachSmallest(size_t group, llvm::function_ref<void(Group &)> visit);
   double getSum(llvm::ArrayRef<size_t> groups);
-  void scale(llvm::ArrayRef<size_t> groups, double square);
+  void scale(llvm::ArrayRef<size_t> groups, double square, double weight);
   bool scaleGroup(size_t group);
   void scaleSquares();
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;

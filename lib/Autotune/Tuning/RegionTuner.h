@@ -11,13 +11,14 @@
 // The times of a region are those of its problem in each state: within a whole
 // model that was measured, else alone, else guessed. Its error in a precision
 // is its part in that of the whole model; regions are measured in groups, with
-// all others in fp32, which are halved while their error counts. An integer program gives the fastest assignment within the budget
-// (RegionAssignment.h). Problems of it that were never measured are searched,
-// and regions get the times that they take beside the others of this
-// assignment, which may change it; once it stays, its error is measured. Where
-// that differs from what was expected, the errors of regions are corrected, and
-// the program is solved again. A plan within the budget is timed as a
-// whole, and its layers within it.
+// all others in fp32, which are halved while their error counts. An integer
+// program gives the fastest assignment within the budget (RegionAssignment.h).
+// Problems of it that were never measured are searched, and regions get the
+// times that they take beside the others of this assignment, which may change
+// it; once it stays, its error is measured. Where that differs from what was
+// expected, the errors of regions are corrected, and the program is solved
+// again. A plan within the budget is timed as a whole, and its layers within
+// it.
 //
 //===----------------------------------------------------------------------===//
 

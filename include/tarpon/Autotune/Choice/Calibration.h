@@ -71,9 +71,10 @@ getCalibration(const std::string &directory,
 using CalibrationCompiler =
     std::function<runtime::Result<runtime::Package>(mlir::func::FuncOp)>;
 
-/// Runs the fused fp32 function on the samples for ranges and returns the ranges
-/// of its arguments and fused ops, in their order, with the means of what
-/// filters read. Without a method, each tensor takes that with the least squared error.
+/// Runs the fused fp32 function on the samples for ranges and returns the
+/// ranges of its arguments and fused ops, in their order, with the means of
+/// what filters read. Without a method, each tensor takes that with the least
+/// squared error.
 runtime::Result<std::vector<TensorRange>>
 measureRanges(mlir::func::FuncOp function, const CalibrationInputs &inputs,
               const CalibrationCompiler &compile, int threads,
