@@ -44,8 +44,9 @@ public:
   }
   /// Returns true if the tuner measures it with its constants in memory.
   bool hasColdConstants() {
-    return instances.front().executor().constantBytes() >=
-           policy::kColdConstantBytes;
+    runtime::MeasureOptions options;
+    options.coldConstantBytes = policy::kColdConstantBytes;
+    return runtime::hasColdConstants(instances.front().executor(), options);
   }
   /// The next run reads its constants from memory.
   void flushConstants() { instances[next].executor().flushConstants(); }

@@ -191,8 +191,8 @@ private:
     return filter;
   }
 
-  /// Returns true if the root only passes on values that are, or may become,
-  /// u8.
+  /// Returns true if the root only passes on, or averages, values that are, or
+  /// may become, u8.
   bool passesQuantized(FusedOp op) {
     auto root = dyn_cast<QuantizableInterface>(op.getRoot());
     if (!root || root.accumulates())
@@ -341,7 +341,9 @@ private:
   /// Returns the u8 type of a region's result, which is the same whatever the
   /// regions around it compute in. Means of what filters read were measured
   /// with all regions in int8: they correct the rounding to this type, and
-  /// would add an error of their own to what is rounded to another one.
+  /// would add an error of their own to what is rounded to another one. What
+  /// passes on values gives the type that covers theirs; means have a range of
+  /// their own.
   FailureOr<Type> getResultType(FusedOp op) {
     auto root = dyn_cast<QuantizableInterface>(op.getRoot());
     bool hasOwnRange = root && root.averages();

@@ -95,8 +95,7 @@ Result<EvaluationRequest> parseEvaluationRequest(std::string_view line) {
   request.minTimeMs = readTime(reader.field("min_time_ms"));
   request.maxTimeMs = readTime(reader.field("max_time_ms"));
   request.rotateBytes = reader.field("rotate_bytes").integer();
-  if (reader.has("cold_constant_bytes"))
-    request.coldConstantBytes = reader.field("cold_constant_bytes").integer();
+  request.coldConstantBytes = reader.field("cold_constant_bytes").integer();
   if (reader.has("cutoff_ms"))
     request.cutoffMs = readTime(reader.field("cutoff_ms"));
   if (!error.empty())

@@ -20,7 +20,10 @@ namespace tarpon::evaluator {
 
 using namespace runtime;
 
+/// The newest reference is kept whatever its size, which is that of a model's
+/// outputs for all samples.
 static constexpr size_t kMaxEntries = 8;
+static constexpr int64_t kMaxBytes = int64_t(256) << 20;
 
 /// The exit status of a process whose own memory is damaged.
 static constexpr int kMemoryDamaged = 3;
@@ -62,6 +65,28 @@ static uint64_t checksumOf(const Reference &reference) {
       }
     }
   return hash;
+}
+
+static int64_t countBytes(const Reference &reference) {
+  int64_t bytes = 0;
+  for (const std::vector<HostTensor> &sample : reference.samples)
+    for (const HostTensor &tensor : sample)
+      bytes += tensor.data.size();
+  return bytes;
+}
+
+/// Forgets the references that were used least recently.
+void ReferenceCache::shrink() {
+  int64_t bytes = 0;
+  size_t kept = 0;
+  for (const Entry &entry : entries) {
+    bytes += countBytes(entry.reference);
+    if (kept == kMaxEntries || (kept > 0 && bytes > kMaxBytes))
+      break;
+    ++kept;
+  }
+  while (entries.size() > kept)
+    entries.pop_back();
 }
 
 Result<Reference>
@@ -127,8 +152,7 @@ ReferenceCache::get(const EvaluationRequest &request,
     return reference.error();
   uint64_t checksum = checksumOf(*reference);
   entries.push_front({std::move(key), std::move(*reference), checksum});
-  if (entries.size() > kMaxEntries)
-    entries.pop_back();
+  shrink();
   return &entries.front().reference;
 }
 

@@ -51,6 +51,8 @@ private:
   compute(const runtime::EvaluationRequest &request,
           const std::vector<runtime::HostTensor> &inputs);
 
+  void shrink();
+
   PackageDevices &devices;
   /// The most recently used one comes first.
   std::list<Entry> entries;

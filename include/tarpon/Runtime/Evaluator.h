@@ -45,7 +45,7 @@ struct EvaluationRequest {
   std::vector<std::string> inputs;
   /// If there are any, the candidate is not timed, but run on each of these
   /// inputs. Its results are returned or, if there is a reference, their
-  /// errors.
+  /// errors; then it is run on the first of them once more.
   std::vector<std::vector<std::string>> samples = {};
   /// Layers are timed in so many runs behind those that are timed as a whole,
   /// or in fewer where these take longer than minTimeMs, but for three. 0 for
@@ -106,7 +106,8 @@ struct EvaluationAnswer {
   /// an element is infinite, since JSON has neither.
   std::vector<std::vector<std::vector<double>>> results = {};
   /// The relative L2 error of each of the request's samples, by its worst
-  /// output. Empty without a reference.
+  /// output, and of the first one by the worse of both runs. Empty without a
+  /// reference.
   std::vector<double> sampleErrors = {};
   /// The time of a layer within a run, for each problem the mean of its layers.
   /// Empty unless layers were to be profiled, and on GPUs, whose layers are

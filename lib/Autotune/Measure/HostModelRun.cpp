@@ -68,7 +68,7 @@ HostModelRun::measureRanges(Fusion fusion, const CalibrationInputs &inputs,
 
 /// Makes an instance of the model with a sample as its inputs.
 Result<Instance> HostModelRun::makeInstance(const GlobalChoice &choice,
-                                            const Outputs &inputs) {
+                                            const Tensors &inputs) {
   Result<PreparedModel> prepared = model.prepare(choice);
   if (!prepared)
     return prepared.error();
@@ -96,16 +96,16 @@ static runtime::Status runSample(Instance &instance,
   return instance.run();
 }
 
-Result<std::vector<HostModelRun::Outputs>>
+Result<std::vector<HostModelRun::Tensors>>
 HostModelRun::run(const GlobalChoice &choice, const CalibrationInputs &inputs) {
   Result<Instance> instance = makeInstance(choice, inputs.samples.front());
   if (!instance)
     return instance.error();
-  std::vector<Outputs> results;
+  std::vector<Tensors> results;
   for (const std::vector<HostTensor> &sample : inputs.samples) {
     if (runtime::Status status = runSample(*instance, sample); !status)
       return status.error();
-    Result<Outputs> outputs = runtime::cloneAll(instance->outputs());
+    Result<Tensors> outputs = runtime::cloneAll(instance->outputs());
     if (!outputs)
       return outputs.error();
     results.push_back(std::move(*outputs));
@@ -133,7 +133,7 @@ Result<double> HostModelRun::measureError(const GlobalChoice &choice,
                                           const CalibrationInputs &inputs,
                                           size_t count) {
   if (expected.empty()) {
-    Result<std::vector<Outputs>> reference = run(kReferenceChoice, inputs);
+    Result<std::vector<Tensors>> reference = run(kReferenceChoice, inputs);
     if (!reference)
       return reference.error();
     expected = std::move(*reference);

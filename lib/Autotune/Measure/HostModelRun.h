@@ -44,9 +44,9 @@ public:
                                        const CalibrationInputs &inputs,
                                        size_t count);
 
-  /// The results for a sample, and for each one.
-  using Outputs = std::vector<runtime::HostTensor>;
-  runtime::Result<std::vector<Outputs>> run(const GlobalChoice &choice,
+  using Tensors = std::vector<runtime::HostTensor>;
+  /// Returns the results for each sample.
+  runtime::Result<std::vector<Tensors>> run(const GlobalChoice &choice,
                                             const CalibrationInputs &inputs);
 
 private:
@@ -55,7 +55,7 @@ private:
 
   SolutionSource makeSource();
   runtime::Result<runtime::Instance> makeInstance(const GlobalChoice &choice,
-                                                  const Outputs &inputs);
+                                                  const Tensors &inputs);
 
   TargetCompiler compiler;
   /// The journal of the kernels that were verified to run in this process.
@@ -63,7 +63,7 @@ private:
   std::unique_ptr<Tuner> tuner;
   ModelCompiler model;
   /// What fp32 gives for each sample.
-  std::vector<Outputs> expected;
+  std::vector<Tensors> expected;
 };
 
 } // namespace tarpon

@@ -170,8 +170,8 @@ Result<bool> ProcessPipelineMeasurer::compareSamples(
   return true;
 }
 
-/// Measures the accuracy on all samples that count. A choice that never ends
-/// does not on the first one.
+/// Measures the accuracy on all samples that count: on the first one alone, so
+/// that a choice that hangs takes the time of one sample.
 Status ProcessPipelineMeasurer::compare(const CompiledChoice &choice,
                                         PipelineMeasurement &measurement) {
   context.progress.setPhase(choice.record.choice.name() + ": accuracy");

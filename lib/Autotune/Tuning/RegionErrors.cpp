@@ -15,7 +15,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 
 using namespace tarpon;
 using runtime::Precision;
@@ -101,7 +100,7 @@ Status RegionErrors::measureRest(RegionMeasurer &measurer, Precision dtype,
   size_t regions = 0;
   for (auto [index, group] : llvm::enumerate(groups))
     if (group.dtype == dtype && !group.halves && group.error &&
-        group.square <= most * most) {
+        *group.error <= most) {
       rest.groups.push_back(index);
       together.push_back(group);
       regions += group.size;
@@ -116,6 +115,14 @@ Status RegionErrors::measureRest(RegionMeasurer &measurer, Precision dtype,
   return runtime::success();
 }
 
+std::vector<Precision> RegionErrors::getDtypes() const {
+  std::vector<Precision> dtypes;
+  for (const Group &group : groups)
+    if (group.size == group.count)
+      dtypes.push_back(group.dtype);
+  return dtypes;
+}
+
 Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
                             const Deadline &deadline) {
   double negligible = policy::kNegligibleErrorShare * budget;
@@ -125,11 +132,8 @@ Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
     if (Status status = halve(measurer, *coarsest); !status)
       return status;
   }
-  scaleSquares();
-  std::set<Precision> dtypes;
-  for (const Group &group : groups)
-    dtypes.insert(group.dtype);
-  for (Precision dtype : dtypes)
+  rests.clear();
+  for (Precision dtype : getDtypes())
     if (Status status = measureRest(measurer, dtype, budget); !status)
       return status;
   scaleSquares();
@@ -164,16 +168,13 @@ double RegionErrors::getSum(llvm::ArrayRef<size_t> parts) {
   return sum;
 }
 
-/// Scales these squares so that the logarithm of their sum goes this share of
-/// the way to that of this one.
-void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square,
-                         double weight) {
+/// Scales these squares so that their sum is this one.
+void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square) {
   double sum = getSum(parts);
   if (!(sum > 0))
     return;
-  double ratio = std::pow(square / sum, weight);
   for (size_t index : parts)
-    forEachSmallest(index, [&](Group &group) { group.square *= ratio; });
+    forEachSmallest(index, [&](Group &group) { group.square *= square / sum; });
 }
 
 /// Scales the squares of the smallest groups within a group so that their sum
@@ -188,7 +189,7 @@ bool RegionErrors::scaleGroup(size_t index) {
   bool first = scaleGroup(group.halves), second = scaleGroup(group.halves + 1);
   if (!first || !second || !addsUp(group.error))
     return false;
-  scale(index, group.getMeasuredSquare(), /*weight=*/1);
+  scale(index, group.getMeasuredSquare());
   return true;
 }
 
@@ -198,7 +199,7 @@ void RegionErrors::scaleSquares() {
       (void)scaleGroup(index);
   for (const Rest &rest : rests)
     if (addsUp(rest.error))
-      scale(rest.groups, *rest.error * *rest.error, policy::kRestWeight);
+      scale(rest.groups, *rest.error * *rest.error);
 }
 
 std::optional<double> RegionErrors::getSquare(Precision dtype,

@@ -34,9 +34,9 @@ public:
                       Layout layout, Fusion fusion, size_t count);
 
   /// Halves the group with the largest error until no group of several regions
-  /// counts beside the budget, or the deadline is over. Then measures all
-  /// regions of a precision together but those that take most of the
-  /// budget alone.
+  /// counts beside the budget, or the deadline is over. Then, in any case,
+  /// measures all regions of a precision together but for groups that take
+  /// half of the budget alone, which plans within it hardly have.
   runtime::Status refine(RegionMeasurer &measurer, double budget,
                          const Deadline &deadline);
 
@@ -97,13 +97,14 @@ private:
   runtime::Result<std::optional<double>>
   measure(RegionMeasurer &measurer, llvm::ArrayRef<Group> together) const;
   runtime::Status add(RegionMeasurer &measurer, Group group);
+  std::vector<runtime::Precision> getDtypes() const;
   runtime::Status halve(RegionMeasurer &measurer, size_t group);
   runtime::Status measureRest(RegionMeasurer &measurer,
                               runtime::Precision dtype, double budget);
   std::optional<size_t> findCoarsest(double negligible) const;
   void forEachSmallest(size_t group, llvm::function_ref<void(Group &)> visit);
   double getSum(llvm::ArrayRef<size_t> groups);
-  void scale(llvm::ArrayRef<size_t> groups, double square, double weight);
+  void scale(llvm::ArrayRef<size_t> groups, double square);
   bool scaleGroup(size_t group);
   void scaleSquares();
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
@@ -115,7 +116,7 @@ private:
   void correct(const Observation &observation);
 
   std::vector<Group> groups;
-  /// Each is a part of those of its precision before it.
+  /// Of each precision, for the last budget.
   std::vector<Rest> rests;
 };
 

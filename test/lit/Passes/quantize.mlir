@@ -108,6 +108,24 @@ func.func @averages_have_their_own_type(%x: tensor<1x2x4x4xf32> {tarpon.range = 
 
 // -----
 
+// CHECK-LABEL: func @means_of_windows_have_their_own_type(
+// CHECK:         tarpon.fused(
+// CHECK-NEXT:      tarpon.avg_pool {{.*}} -> tensor<1x2x2x2x!quant.uniform<u8:f32, 2.0{{[^>]*}}>>
+// CHECK-NEXT:      tarpon.convert {{.*}} -> tensor<1x2x2x2x!quant.uniform<u8:f32, 5.0{{[^>]*}}e-01>>
+func.func @means_of_windows_have_their_own_type(%x: tensor<1x2x4x4xf32> {tarpon.range = array<f32: 0.0, 510.0>}) -> tensor<1x2x2x2xf32> {
+  %0 = tarpon.fused(%a = %x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32> attributes {tarpon.range = array<f32: 0.0, 127.5>} {
+    %3 = tarpon.avg_pool %a {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+    tarpon.yield %3 : tensor<1x2x2x2xf32>
+  }
+  %2 = tarpon.fused(%a = %0) : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> {
+    %3 = tarpon.relu %a : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+    tarpon.yield %3 : tensor<1x2x2x2xf32>
+  }
+  return %2 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
 // A concat's type reaches from the lowest value of all to the highest.
 
 // CHECK-LABEL: func @concat_takes_union_of_both_signs(

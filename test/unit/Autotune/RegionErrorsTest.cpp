@@ -169,24 +169,24 @@ TEST_F(RegionErrorsTest, ARegionThatSpoilsAModelLeavesTheOthers) {
 /// Plans within the budget do not have the region that spoils all models.
 TEST_F(RegionErrorsTest, WhatTakesMostOfTheBudgetIsLeftOut) {
   measurer.errors.assign(8, 0.001);
+  measurer.errors[2] = 0.02;
   measurer.errors[5] = 0.1;
   measurer.spoiler = 5;
   measurer.together = 0.25;
   add();
   refine(0.0001);
   std::vector<Precision> others = makeDtypes({1, 1, 1, 1, 1, 0, 1, 1});
-  double before = errors.getModelSquare(others);
+  std::vector<Precision> fewer = makeDtypes({1, 1, 0, 1, 1, 0, 1, 1});
   int comparisons = measurer.comparisons;
-  refineWithin(0.05);
-  EXPECT_EQ(measurer.comparisons, comparisons + 1) << "all others";
-  double measured = 4.5e-6 / 4;
-  EXPECT_NEAR(errors.getModelSquare(others), std::sqrt(before * measured),
-              1e-9 * measured)
-      << "half of the way";
+  refineWithin(0.06);
+  EXPECT_EQ(measurer.comparisons, comparisons + 1);
+  EXPECT_NEAR(errors.getModelSquare(others), (2e-4 + 4e-6) / 4, 1e-12);
   EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01, 5e-4);
-  // A smaller budget leaves out more.
-  refineWithin(0.0001);
-  EXPECT_EQ(measurer.comparisons, comparisons + 1) << "all of them";
+  // A smaller budget leaves out more, and a larger one again less.
+  refineWithin(0.02);
+  EXPECT_NEAR(errors.getModelSquare(fewer), 4.5e-6 / 4, 1e-12);
+  refineWithin(0.06);
+  EXPECT_NEAR(errors.getModelSquare(others), (2e-4 + 4e-6) / 4, 1e-12);
 }
 
 /// A single model does not tell its regions apart, nor from those of others.

@@ -8,6 +8,7 @@
 #include "tarpon/Autotune/Search/Tuner.h"
 
 #include "HostileSolvers.h"
+#include "Measure/EvaluationConditions.h"
 #include "TestDirectory.h"
 #include "tarpon/Autotune/Search/Policy.h"
 #include "tarpon/Targets/Host/HostBackend.h"
@@ -261,6 +262,13 @@ TEST_F(SearchTest, WhatMayPassIsTriedAgainOncePerRun) {
     EXPECT_EQ(getStatus(*journal, "right-v1"),
               bad.mayPass() ? MeasurementStatus::Ok : status);
   }
+}
+
+TEST(EvaluationConditionsTest, LargeConstantsOfTheHostAreCold) {
+  EvaluationConditions conditions = getEvaluationConditions(
+      *parseProblem("relu(6xf32)->6xf32"), *getHostTarget(1),
+      runtime::KernelForm::SharedObject);
+  EXPECT_EQ(conditions.coldConstantBytes, policy::kColdConstantBytes);
 }
 
 //===----------------------------------------------------------------------===//

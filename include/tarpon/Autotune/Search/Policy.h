@@ -275,10 +275,6 @@ inline constexpr double kNegligibleErrorShare = 0.14;
 /// The share of the budget from which on a region that errs so much alone is
 /// left out when all that a plan may have are measured together.
 inline constexpr double kSpoilingErrorShare = 0.5;
-/// How far squares go, as a share of the logarithm, to what these err together:
-/// a plan has some of them. All the way, DenseNet's prediction was right and
-/// EfficientNet's 1.5 times as large; none of it, 2.0 and 1.1 times.
-inline constexpr double kRestWeight = 0.5;
 /// The relative error from which on squares do not add up: a result that is
 /// wrong does not become more so.
 inline constexpr double kSaturatedError = 0.5;
