@@ -62,7 +62,7 @@ private:
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Tuner> tuner;
   ModelCompiler model;
-  /// What fp32 gives for each sample.
+  /// The results of fp32 for each sample.
   std::vector<Tensors> expected;
 };
 

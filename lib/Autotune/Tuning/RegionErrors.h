@@ -83,7 +83,7 @@ private:
     double getMeasuredSquare() const { return error ? *error * *error : 0; }
     double getCorrectedSquare() const { return square * std::exp(correction); }
   };
-  /// What groups of one precision err together.
+  /// The error of groups of one precision together.
   struct Rest {
     std::vector<size_t> groups;
     std::optional<double> error;
@@ -116,7 +116,7 @@ private:
   void correct(const Observation &observation);
 
   std::vector<Group> groups;
-  /// Of each precision, for the last budget.
+  /// One of each precision at most, for the last budget.
   std::vector<Rest> rests;
 };
 
