@@ -28,23 +28,13 @@ static constexpr double kLargestUsable = std::numeric_limits<double>::max();
 // Measuring
 //===----------------------------------------------------------------------===//
 
-/// Measures the error of groups of one precision together.
-Result<std::optional<double>>
-RegionErrors::measure(RegionMeasurer &measurer,
-                      llvm::ArrayRef<Group> together) const {
-  const Group &first = together.front();
-  std::vector<RegionChoice> choices(first.count,
-                                    {kReferenceChoice.dtype, first.layout});
-  for (const Group &group : together)
-    for (RegionChoice &choice :
-         llvm::MutableArrayRef(choices).slice(group.begin, group.size))
-      choice.dtype = group.dtype;
-  return measurer.measureError(
-      makeRegionChoice(std::move(choices), first.fusion));
-}
-
 Status RegionErrors::add(RegionMeasurer &measurer, Group group) {
-  Result<std::optional<double>> error = measure(measurer, group);
+  std::vector<RegionChoice> choices(group.count,
+                                    {kReferenceChoice.dtype, group.layout});
+  for (size_t region = group.begin; region < group.begin + group.size; ++region)
+    choices[region].dtype = group.dtype;
+  Result<std::optional<double>> error =
+      measurer.measureError(makeRegionChoice(std::move(choices), group.fusion));
   if (!error)
     return error.error();
   group.error = *error;
@@ -90,39 +80,6 @@ Status RegionErrors::halve(RegionMeasurer &measurer, size_t group) {
   return runtime::success();
 }
 
-/// Where one region spoils a model, what all err together says nothing of the
-/// others. Plans within the budget hardly have that region.
-Status RegionErrors::measureRest(RegionMeasurer &measurer, Precision dtype,
-                                 double budget) {
-  double most = policy::kSpoilingErrorShare * budget;
-  Rest rest;
-  std::vector<Group> together;
-  size_t regions = 0;
-  for (auto [index, group] : llvm::enumerate(groups))
-    if (group.dtype == dtype && !group.halves && group.error &&
-        *group.error <= most) {
-      rest.groups.push_back(index);
-      together.push_back(group);
-      regions += group.size;
-    }
-  if (regions < 2 || regions == together.front().count)
-    return runtime::success();
-  Result<std::optional<double>> error = measure(measurer, together);
-  if (!error)
-    return error.error();
-  rest.error = *error;
-  rests.push_back(std::move(rest));
-  return runtime::success();
-}
-
-std::vector<Precision> RegionErrors::getDtypes() const {
-  std::vector<Precision> dtypes;
-  for (const Group &group : groups)
-    if (group.size == group.count)
-      dtypes.push_back(group.dtype);
-  return dtypes;
-}
-
 Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
                             const Deadline &deadline) {
   double negligible = policy::kNegligibleErrorShare * budget;
@@ -132,10 +89,6 @@ Status RegionErrors::refine(RegionMeasurer &measurer, double budget,
     if (Status status = halve(measurer, *coarsest); !status)
       return status;
   }
-  rests.clear();
-  for (Precision dtype : getDtypes())
-    if (Status status = measureRest(measurer, dtype, budget); !status)
-      return status;
   scaleSquares();
   return runtime::success();
 }
@@ -160,23 +113,6 @@ static bool addsUp(std::optional<double> error) {
   return error && *error < policy::kSaturatedError;
 }
 
-/// Returns the sum of the squares of the smallest groups within groups.
-double RegionErrors::getSum(llvm::ArrayRef<size_t> parts) {
-  double sum = 0;
-  for (size_t index : parts)
-    forEachSmallest(index, [&](Group &group) { sum += group.square; });
-  return sum;
-}
-
-/// Scales these squares so that their sum is this one.
-void RegionErrors::scale(llvm::ArrayRef<size_t> parts, double square) {
-  double sum = getSum(parts);
-  if (!(sum > 0))
-    return;
-  for (size_t index : parts)
-    forEachSmallest(index, [&](Group &group) { group.square *= square / sum; });
-}
-
 /// Scales the squares of the smallest groups within a group so that their sum
 /// is what was measured of all of it. Returns false, and leaves them, if they
 /// do not add up.
@@ -189,7 +125,12 @@ bool RegionErrors::scaleGroup(size_t index) {
   bool first = scaleGroup(group.halves), second = scaleGroup(group.halves + 1);
   if (!first || !second || !addsUp(group.error))
     return false;
-  scale(index, group.getMeasuredSquare());
+  double sum = 0;
+  forEachSmallest(index, [&](Group &smallest) { sum += smallest.square; });
+  if (!(sum > 0))
+    return true;
+  double ratio = group.getMeasuredSquare() / sum;
+  forEachSmallest(index, [&](Group &smallest) { smallest.square *= ratio; });
   return true;
 }
 
@@ -197,9 +138,6 @@ void RegionErrors::scaleSquares() {
   for (auto [index, group] : llvm::enumerate(groups))
     if (group.size == group.count)
       (void)scaleGroup(index);
-  for (const Rest &rest : rests)
-    if (addsUp(rest.error))
-      scale(rest.groups, *rest.error * *rest.error);
 }
 
 std::optional<double> RegionErrors::getSquare(Precision dtype,

@@ -34,9 +34,7 @@ public:
                       Layout layout, Fusion fusion, size_t count);
 
   /// Halves the group with the largest error until no group of several regions
-  /// counts beside the budget, or the deadline is over. Then, in any case,
-  /// measures all regions of a precision together but for groups that take
-  /// half of the budget alone, which plans within it hardly have.
+  /// counts beside the budget, or the deadline is over.
   runtime::Status refine(RegionMeasurer &measurer, double budget,
                          const Deadline &deadline);
 
@@ -83,28 +81,16 @@ private:
     double getMeasuredSquare() const { return error ? *error * *error : 0; }
     double getCorrectedSquare() const { return square * std::exp(correction); }
   };
-  /// The error of groups of one precision together.
-  struct Rest {
-    std::vector<size_t> groups;
-    std::optional<double> error;
-  };
   /// A group without halves, and its part in the square of a model.
   struct Part {
     size_t group = 0;
     double square = 0;
   };
 
-  runtime::Result<std::optional<double>>
-  measure(RegionMeasurer &measurer, llvm::ArrayRef<Group> together) const;
   runtime::Status add(RegionMeasurer &measurer, Group group);
-  std::vector<runtime::Precision> getDtypes() const;
   runtime::Status halve(RegionMeasurer &measurer, size_t group);
-  runtime::Status measureRest(RegionMeasurer &measurer,
-                              runtime::Precision dtype, double budget);
   std::optional<size_t> findCoarsest(double negligible) const;
   void forEachSmallest(size_t group, llvm::function_ref<void(Group &)> visit);
-  double getSum(llvm::ArrayRef<size_t> groups);
-  void scale(llvm::ArrayRef<size_t> groups, double square);
   bool scaleGroup(size_t group);
   void scaleSquares();
   std::vector<Part> getParts(llvm::ArrayRef<runtime::Precision> dtypes) const;
@@ -116,8 +102,6 @@ private:
   void correct(const Observation &observation);
 
   std::vector<Group> groups;
-  /// One of each precision at most, for the last budget.
-  std::vector<Rest> rests;
 };
 
 } // namespace tarpon

@@ -32,8 +32,6 @@ public:
   int comparisons = 0;
   /// The factor of the square of several regions.
   double together = 1;
-  /// A region beside which no other counts.
-  std::optional<size_t> spoiler;
 
   Result<Solution> solve(const Problem &) override { return Error{"no"}; }
   ExpectedTime expectTime(const Problem &, const Solution &) override {
@@ -58,8 +56,6 @@ public:
         continue;
       if (unusable == index)
         return std::optional<double>();
-      if (spoiler == index)
-        return std::optional<double>(errors[index]);
       bool isShared =
           index > 0 && choice.regions[index - 1].dtype == region.dtype;
       sum += (isShared ? 0.5 : 1) * errors[index] * errors[index];
@@ -82,10 +78,9 @@ protected:
   }
   /// Halves groups with more than a negligible error.
   void refine(double negligible) {
-    refineWithin(negligible / policy::kNegligibleErrorShare);
-  }
-  void refineWithin(double budget) {
-    ASSERT_TRUE(errors.refine(measurer, budget, Deadline::never()));
+    ASSERT_TRUE(errors.refine(measurer,
+                              negligible / policy::kNegligibleErrorShare,
+                              Deadline::never()));
   }
   double getSum() const {
     double sum = 0;
@@ -166,29 +161,6 @@ TEST_F(RegionErrorsTest, ARegionThatSpoilsAModelLeavesTheOthers) {
   EXPECT_NEAR(*errors.getSquare(Precision::I8, 3), 1e-4, 1e-9);
 }
 
-/// Plans within the budget do not have the region that spoils all models.
-TEST_F(RegionErrorsTest, WhatTakesMostOfTheBudgetIsLeftOut) {
-  measurer.errors.assign(8, 0.001);
-  measurer.errors[2] = 0.02;
-  measurer.errors[5] = 0.1;
-  measurer.spoiler = 5;
-  measurer.together = 0.25;
-  add();
-  refine(0.0001);
-  std::vector<Precision> others = makeDtypes({1, 1, 1, 1, 1, 0, 1, 1});
-  std::vector<Precision> fewer = makeDtypes({1, 1, 0, 1, 1, 0, 1, 1});
-  int comparisons = measurer.comparisons;
-  refineWithin(0.06);
-  EXPECT_EQ(measurer.comparisons, comparisons + 1);
-  EXPECT_NEAR(errors.getModelSquare(others), (2e-4 + 4e-6) / 4, 1e-12);
-  EXPECT_NEAR(*errors.getSquare(Precision::I8, 5), 0.01, 5e-4);
-  // A smaller budget leaves out more, and a larger one again less.
-  refineWithin(0.02);
-  EXPECT_NEAR(errors.getModelSquare(fewer), 4.5e-6 / 4, 1e-12);
-  refineWithin(0.06);
-  EXPECT_NEAR(errors.getModelSquare(others), (2e-4 + 4e-6) / 4, 1e-12);
-}
-
 /// A single model does not tell its regions apart, nor from those of others.
 TEST_F(RegionErrorsTest, AModelCorrectsAllRegions) {
   add();
@@ -242,8 +214,7 @@ TEST_F(RegionErrorsTest, WhatCannotBeUsedIsHalvedWithoutABudget) {
   measurer.unusable = 2;
   add();
   refine(std::numeric_limits<double>::infinity());
-  EXPECT_EQ(measurer.comparisons, 8)
-      << "a path of three halvings, and all others";
+  EXPECT_EQ(measurer.comparisons, 7) << "a path of three halvings";
   EXPECT_FALSE(errors.getSquare(Precision::I8, 2));
   EXPECT_TRUE(errors.getSquare(Precision::I8, 3));
 }

@@ -272,9 +272,6 @@ inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
 /// halved: 50 such groups would take the square of the budget.
 inline constexpr double kNegligibleErrorShare = 0.14;
-/// The share of the budget from which on a region that errs so much alone is
-/// left out when all that a plan may have are measured together.
-inline constexpr double kSpoilingErrorShare = 0.5;
 /// The relative error from which on squares do not add up: a result that is
 /// wrong does not become more so.
 inline constexpr double kSaturatedError = 0.5;
