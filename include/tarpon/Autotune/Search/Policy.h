@@ -270,7 +270,8 @@ inline constexpr double kGuessDeviation = 0.5;
 inline constexpr double kRegionSecondsPerPlan = 60;
 inline constexpr double kLeastRegionSeconds = 0.5;
 /// The error, as a share of the budget, from which on a group of regions is
-/// halved: 50 such groups would take the square of the budget.
+/// halved: 50 such groups would take the square of the budget, if they erred
+/// together as they do one by one.
 inline constexpr double kNegligibleErrorShare = 0.14;
 /// The relative error from which on squares do not add up: a result that is
 /// wrong does not become more so.
